@@ -15,7 +15,7 @@ import { startTestService } from './support/service.ts'
  * the answer is the answer of the write, and that nothing has happened.
  */
 
-const service = await startTestService(t, withModel)
+const service = await startTestService(t, { ...withModel, VERSIONS_RETENTION: '1000' })
 const { signUp, database } = service
 const statements = foreignStatements(database)
 
@@ -86,6 +86,31 @@ t.test('a write that cannot be rehearsed refuses to be rehearsed, and does not h
     200,
     'a read has no such parameter',
   )
+})
+
+t.test('the description offers a rehearsal where there is one', async (t) => {
+  const ada = await signUp()
+  const { paths } = (await ada.get('//api/openapi.json')).body
+  const reference = (await ada.get('//api-docs.md')).text
+  t.match(reference, 'With `dry_run=true` nothing is stored')
+  const offering: string[] = []
+  for (const [path, operations] of Object.entries<Record<string, Operation>>(paths)) {
+    for (const [method, { parameters = [], responses }] of Object.entries(operations)) {
+      if (!parameters.some(({ name }) => name === 'dry_run')) continue
+      offering.push(`${method} ${path}`)
+      const [success] = Object.entries(responses).filter(([status]) => status.startsWith('2'))
+      t.match(success?.[1], { headers: { 'Dry-Run': Object } })
+      t.match(JSON.stringify(success), 'DocumentDifference')
+    }
+  }
+  t.strictSame(offering.sort(), [
+    'delete /documents/{id}/blocks/{blockId}',
+    'patch /documents/{id}/blocks/{blockId}',
+    'post /documents/{id}/batch',
+    'post /documents/{id}/blocks',
+    'post /documents/{id}/versions/{seq}/rollback',
+    'put /documents/{id}/content',
+  ])
 })
 
 t.test('dry_run is true or false, once', async (t) => {
@@ -200,6 +225,8 @@ t.test('a rehearsal shows the difference beside the members of the answer', asyn
   t.strictSame(unchanged.body.data.diff.blocks, [], 'a write that changes nothing shows nothing')
   t.strictSame(unchanged.body.data.diff.from, { seq: 2, version })
 })
+
+type Operation = { parameters?: { name?: string }[]; responses: Record<string, object> }
 
 /**
  * Makes a function that returns the rows of every table in short: their number and a sum of their hashes. Calls

@@ -26,6 +26,8 @@ const blocks = Array.from({ length: 10 }, (_, index) => p(`Paragraph ${index} ab
 const content = { format: 'tiptap-json', document: { type: 'doc', content: blocks } }
 const document = await make(ada, blocks)
 const { id } = document
+const { id: kept } = await make(ada, blocks)
+await put(ada, kept, [p('Written')])
 const base = (await ada.get('/knowledge-bases')).body.data[0].id
 const folder = (await ada.post('/folders', { name: 'Folder', knowledge_base_id: base })).body.data.id
 const direct = { ...service, config: { ...service.config, DATABASE_URL: url } }
@@ -60,6 +62,12 @@ const costs: Record<string, Cost> = {
     statements: 11,
     call: (index) => ada.post(`/documents/${id}/batch`, { operations: [insertion(index)] }, always),
   },
+  'a rehearsed change of one block': {
+    roundTrips: 6,
+    statements: 13,
+    call: (index) =>
+      ada.patch(`/documents/${id}/blocks/${document.blocks[0]?.attrs.id}?dry_run=true`, patch(index), always),
+  },
   'replacing a body': { roundTrips: 4, statements: 11, call: (index) => put(ada, id, edited(index)) },
   'a new title': {
     roundTrips: 5,
@@ -68,6 +76,12 @@ const costs: Record<string, Cost> = {
   },
   'a document': { roundTrips: 2, statements: 2, call: () => ada.get(`/documents/${id}`) },
   'a body': { roundTrips: 2, statements: 2, call: () => ada.get(`/documents/${id}/content`) },
+  'a kept version': {
+    roundTrips: 3,
+    statements: 3,
+    call: () => ada.get(`/documents/${kept}/versions/1/content`),
+  },
+  'the difference of two bodies': { roundTrips: 2, statements: 2, call: () => ada.get(`/documents/${kept}/diff`) },
 }
 
 const site = await Site.of(service, ada)

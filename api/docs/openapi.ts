@@ -12,9 +12,10 @@ export const descriptionVersion = '1.10.0'
 const introduction = [
   'Every 2xx answer in JSON carries its result as `data` beside `request_id`; every error carries `error` beside',
   '`request_id`, and its `code` is what clients branch on. Every GET but the event stream also serves HEAD; OPTIONS',
-  'names the methods of a path. Unknown query parameters and unknown members of bodies are ignored. Times are Unix',
-  'milliseconds; lengths of strings count Unicode code points. An operation with `x-extension: true` is an extension:',
-  'this service offers it beyond this version of the interface, by the same rules.',
+  'names the methods of a path. Unknown query parameters and unknown members of bodies are ignored, but `dry_run=true`',
+  'is refused where no rehearsal is offered. Times are Unix milliseconds; lengths of strings count Unicode code points.',
+  'An operation with `x-extension: true` is an extension: this service offers it beyond this version of the interface,',
+  'by the same rules.',
 ].join(' ')
 
 const bearer = {

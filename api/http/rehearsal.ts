@@ -1,20 +1,7 @@
-import { type TObject, type TSchema, Type } from 'typebox'
-import type { Transaction } from '../../shared/database/database.ts'
-import type { Answer, Route, UntypedCall } from './route.ts'
-
-/**
- * A declaration of what the answer of a rehearsed write shows beside the members of the real answer: the member `diff`
- * of `data`. The chapter api/guide/writes.md#rehearsals says what callers can rely on.
- */
-export type Rehearsal = {
-  /** The schema of `diff`. */
-  diff: TSchema
-  /**
-   * Reads what the write has changed, inside its transaction and behind its handler. The pipeline calls the returned
-   * function when the transaction is undone and no lock is held. That function resolves to `diff` as JSON text.
-   */
-  compare: (tx: Transaction, call: Pick<UntypedCall, 'caller' | 'params'>) => Promise<() => Promise<string>>
-}
+import { type TObject, Type } from 'typebox'
+import { type Ahead, computingAhead } from '../../shared/computations/ahead.ts'
+import { inRehearsal, type Transaction } from '../../shared/database/database.ts'
+import type { Answer, Rehearsal, Route, UntypedCall } from './route.ts'
 
 /**
  * The query parameters that a route reads. Every write knows `dry_run`. Where a write cannot be rehearsed, only `false`
@@ -37,13 +24,25 @@ export function isRehearsal(query: object): boolean {
 }
 
 /**
- * The answer of a rehearsed write: the answer of the write with `diff`, given as JSON text, as the last member of
- * `data`, and with the header Dry-Run.
+ * Runs a write of a route that has a rehearsal: the same code as for the real write, in a transaction that is undone.
+ * Returns the answer of the write with `diff` as the last member of `data`, and with the header Dry-Run. The difference
+ * is computed when no lock is held any more.
  */
-export function withDiff(answer: Answer, diff: string): Answer {
+export async function rehearse({ compare }: Rehearsal, { call, write }: Rehearsed): Promise<Answer> {
+  const { answer, diff } = await computingAhead((ahead) =>
+    inRehearsal(call.service.database, async (tx) => {
+      const answer = await write(tx, ahead)
+      return { answer, diff: await compare(tx, call) }
+    }),
+  )
   const { data, dataText = JSON.stringify(data), ...rest } = answer
   const headers = { ...answer.headers, 'Dry-Run': 'true' }
-  return { ...rest, headers, dataText: `${dataText.slice(0, -1)},"diff":${diff}}` }
+  return { ...rest, headers, dataText: `${dataText.slice(0, -1)},"diff":${await diff()}}` }
+}
+
+type Rehearsed = {
+  call: Pick<UntypedCall, 'service' | 'caller' | 'params'>
+  write: (tx: Transaction, ahead: Ahead) => Promise<Answer>
 }
 
 const noParameters = Type.Object({})

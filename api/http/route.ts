@@ -10,7 +10,6 @@ import type { Client } from '../../shared/requests/client.ts'
 import type { ListPage } from './pagination.ts'
 import type { Guard, VersionForm } from './preconditions.ts'
 import type { Bucket } from './rate-limit.ts'
-import type { Rehearsal } from './rehearsal.ts'
 import type { Service } from './service.ts'
 import type { RouteTag } from './tags.ts'
 import type { WriteContext } from './write-context.ts'
@@ -113,6 +112,20 @@ export type Success = {
   etag?: boolean
   /** Whether the answer has the header Location. */
   location?: boolean
+}
+
+/**
+ * A declaration of what the answer of a rehearsed write shows beside the members of the real answer: the member `diff`
+ * of `data`. The chapter api/guide/writes.md#rehearsals says what callers can rely on.
+ */
+export type Rehearsal = {
+  /** The schema of `diff`. */
+  diff: TSchema
+  /**
+   * Reads what the write has changed, inside its transaction and behind its handler. The pipeline calls the returned
+   * function when the transaction is undone and no lock is held. That function resolves to `diff` as JSON text.
+   */
+  compare: (tx: Transaction, call: Pick<UntypedCall, 'caller' | 'params'>) => Promise<() => Promise<string>>
 }
 
 /**

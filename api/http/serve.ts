@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { Upload } from '../../shared/attachments/upload.ts'
 import { type Caller, visibleWorkspaces } from '../../shared/auth/caller.ts'
 import { type Ahead, computingAhead, onTheSpot } from '../../shared/computations/ahead.ts'
-import { inRehearsal, inTransaction, type Transaction } from '../../shared/database/database.ts'
+import { inTransaction, type Transaction } from '../../shared/database/database.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
 import { parseUserAgent } from '../../shared/requests/client.ts'
 import { insertAuditEntry } from '../../shared/requests/queries.ts'
@@ -14,7 +14,7 @@ import { paramsReader, queryReader } from './input.ts'
 import { payloadReader, releaseUpload } from './payload.ts'
 import { guardOf, parseEntityTags } from './preconditions.ts'
 import { type RateLimitState, rateLimitHeaders } from './rate-limit.ts'
-import { isRehearsal, queryOf, type Rehearsal, withDiff } from './rehearsal.ts'
+import { isRehearsal, queryOf, rehearse } from './rehearsal.ts'
 import { negotiateContentType, parseLastEventId } from './request-headers.ts'
 import { addressOf, closeSignal, requesterOf, visitor } from './requesters.ts'
 import { type Answer, bucketOf, isIdempotent, isRead, type Route, type UntypedCall } from './route.ts'
@@ -211,19 +211,6 @@ async function answerWrite(spec: Route, { call, path, keyed }: Received): Promis
 
 function answerContext({ caller }: ReceivedCall, tx: Transaction): Parameters<typeof answerOnce>[0] {
   return { tx, visible: (workspaceId) => visibleWorkspaces(caller).includes(workspaceId) }
-}
-
-type Rehearsed = { call: ReceivedCall; write: (tx: Transaction, ahead: Ahead) => Promise<Answer> }
-
-// A rehearsed write: the same code, but its transaction is undone. The difference is computed when no lock is held.
-async function rehearse({ compare }: Rehearsal, { call, write }: Rehearsed): Promise<Answer> {
-  const { answer, diff } = await computingAhead((ahead) =>
-    inRehearsal(call.service.database, async (tx) => {
-      const answer = await write(tx, ahead)
-      return { answer, diff: await compare(tx, call) }
-    }),
-  )
-  return withDiff(answer, await diff())
 }
 
 /**

@@ -108,12 +108,14 @@ export type BlockStep = {
   displaced: boolean
 }
 
-/** What a step does to its block, in the words of the API. A block that was moved and edited counts as modified. */
-export function operationOf(step: BlockStep): 'added' | 'removed' | 'modified' | 'moved' {
-  const { old_position, old_hash, new_position, new_hash } = step
-  if (old_position === null) return 'added'
-  if (new_position === null) return 'removed'
-  return old_hash === new_hash ? 'moved' : 'modified'
+/**
+ * What happened to a block that was `before` and is `after`, in the words of the API. Both are the same if the block is
+ * the same, and null for a body that lacks the block. A block that was moved and edited counts as modified.
+ */
+export function operationOf(before: string | null, after: string | null): 'added' | 'removed' | 'modified' | 'moved' {
+  if (before === null) return 'added'
+  if (after === null) return 'removed'
+  return before === after ? 'moved' : 'modified'
 }
 
 /**
@@ -126,6 +128,23 @@ export function manifestStep(difference: LineDifference): BlockStep[] {
 
 /** The same as `manifestStep`, in slices. */
 export function* manifestStepInSlices(difference: LineDifference): Slices<BlockStep[]> {
+  const steps: BlockStep[] = []
+  for (const step of yield* lineStepsInSlices(difference)) {
+    steps.push(blockStep(step))
+    yield
+  }
+  return steps
+}
+
+/** A change of one block between two bodies, with its stored lines. A body that lacks the block has no line. */
+export type LineStep = { before?: PositionedLine | undefined; after?: PositionedLine; displaced: boolean }
+
+/** The steps of `manifestStep` with the stored lines of their blocks, in the same order. */
+export function lineSteps(difference: LineDifference): LineStep[] {
+  return atOnce(lineStepsInSlices(difference))
+}
+
+function* lineStepsInSlices(difference: LineDifference): Slices<LineStep[]> {
   const before = new Map(difference.removed.map((line) => [line.block.attrs.id, line]))
   const after = difference.added.map((line) => ({ ...line, before: before.get(line.block.attrs.id) }))
   for (const { block } of after) before.delete(block.attrs.id)
@@ -133,23 +152,19 @@ export function* manifestStepInSlices(difference: LineDifference): Slices<BlockS
     ...difference.kept,
     ...after.flatMap((line) => (line.before ? [{ from: line.before.position, to: line.position }] : [])),
   ])
-  const gone: BlockStep[] = []
-  for (const line of before.values()) {
-    gone.push(blockStep({ before: line, displaced: false }))
-    yield
-  }
-  const others: BlockStep[] = []
-  for (const line of after) {
-    others.push(blockStep({ ...line, after: line, displaced: displaced.has(line.position) }))
-    yield
-  }
+  const gone = [...before.values()].map((line): LineStep => ({ before: line, displaced: false }))
+  const others: (LineStep & { after: PositionedLine })[] = after.map(({ before, ...line }) => ({
+    before,
+    after: line,
+    displaced: displaced.has(line.position),
+  }))
   for (const { line, from, to } of difference.kept) {
     if (!displaced.has(to)) continue
     const moved = positioned(line, to)
-    others.push(blockStep({ before: { ...moved, position: from }, after: moved, displaced: true }))
+    others.push({ before: { ...moved, position: from }, after: moved, displaced: true })
     yield
   }
-  return [...gone, ...others.sort((a, b) => (a.new_position ?? 0) - (b.new_position ?? 0))]
+  return [...gone, ...others.sort((a, b) => a.after.position - b.after.position)]
 }
 
 /**
@@ -165,11 +180,7 @@ function displacedBlocks(positions: { from: number; to: number }[]): Set<number>
   return displaced
 }
 
-function blockStep(step: {
-  before?: PositionedLine | undefined
-  after?: PositionedLine
-  displaced: boolean
-}): BlockStep {
+function blockStep(step: LineStep): BlockStep {
   const old = step.before === undefined ? undefined : entryOf(step.before)
   const current = step.after === undefined ? undefined : entryOf(step.after)
   const shown = (current ?? old) as ManifestEntry

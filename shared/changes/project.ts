@@ -129,7 +129,7 @@ function batchOf(manifest: queries.StoredManifest): queries.ChangeBatch {
 
 function changeOf(step: BlockStep): RecordedChange {
   const { block_id, type, text_excerpt, old_position, new_position, new_hash: hash, displaced } = step
-  const op = operationOf(step)
+  const op = operationOf(step.old_hash, hash)
   const change = { op, block_id, type, text_excerpt, hash, old_position, new_position }
   return op === 'modified' ? { ...change, moved: displaced } : change
 }

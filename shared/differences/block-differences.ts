@@ -1,29 +1,31 @@
 import type { Static } from 'typebox'
 import type { BlockNode, BodyNode } from '../body/document.ts'
-import { type BlockStep, compareLines, manifestStep, operationOf } from '../body/manifest.ts'
+import { compareLines, type LineStep, lineSteps, operationOf } from '../body/manifest.ts'
 import { isTextblock } from '../body/nodes.ts'
 import { inlineHunks } from './inline-hunks.ts'
-import type { BlockDifference, TextblockDifference } from './schema.ts'
+import type { TextblockDifference } from './schema.ts'
 
 /**
- * The difference of two bodies, given as their stored lines, by top-level blocks. Which blocks count as moved is what
- * the step between their manifests says, as for the changes of a document. First come the removed blocks by their old
- * position, then the others by their new position.
+ * The difference of two bodies, given as their stored lines, by top-level blocks: an array of `BlockDifference` as JSON
+ * text. Which blocks count as moved is what the step between their manifests says, as for the changes of a document.
+ * First come the removed blocks by their old position, then the others by their new position.
  */
-export function blockDifferences(from: readonly string[], to: readonly string[]): Static<typeof BlockDifference>[] {
-  return manifestStep(compareLines(from, to)).map((step) => blockDifference(step, from, to))
+export function blockDifferences(from: readonly string[], to: readonly string[]): string {
+  return `[${lineSteps(compareLines(from, to)).map(blockDifference).join(',')}]`
 }
 
-function blockDifference(step: BlockStep, from: readonly string[], to: readonly string[]) {
-  const { block_id, old_position, new_position } = step
-  const op = operationOf(step)
-  const [before, after] = [blockAt(from, old_position), blockAt(to, new_position)]
-  const texts = op === 'modified' && before !== null && after !== null ? textDifferences(before, after) : {}
-  return { op, block_id, old_position, new_position, before, after, ...texts }
-}
-
-function blockAt(lines: readonly string[], position: number | null): BlockNode | null {
-  return position === null ? null : (JSON.parse(lines[position] as string) as BlockNode)
+// The stored lines are JSON already, so they are not written again.
+function blockDifference({ before, after }: LineStep): string {
+  const [old, current] = [before?.line ?? null, after?.line ?? null]
+  const op = operationOf(old, current)
+  const block_id = (after ?? before)?.block.attrs.id
+  const heading = { op, block_id, old_position: before?.position ?? null, new_position: after?.position ?? null }
+  const texts = op === 'modified' && before && after ? textDifferences(before.block, after.block) : {}
+  const parts = [
+    `${JSON.stringify(heading).slice(1, -1)},"before":${old},"after":${current}`,
+    JSON.stringify(texts).slice(1, -1),
+  ]
+  return `{${parts.filter((part) => part !== '').join(',')}}`
 }
 
 /** The difference of the texts of a block: `hunks` of a textblock, or `children` of a block that holds textblocks. */

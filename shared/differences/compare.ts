@@ -54,7 +54,7 @@ type Comparing = TwoTexts & { heading: Heading; format: DifferenceFormat }
 /** Writes a difference as JSON text. A thread imports this function by its name. @public */
 export function compareTexts({ from, to, heading, format }: Comparing): string {
   const [old, current] = [linesOf(from), linesOf(to)]
-  if (format === 'json') return JSON.stringify({ ...heading, blocks: blockDifferences(old, current) })
+  if (format === 'json') return `${JSON.stringify(heading).slice(0, -1)},"blocks":${blockDifferences(old, current)}}`
   const [before, after] = [old, current].map((lines) => linesToMarkdown(lines, { anchors: false }).markdown)
   const names = { from: nameOf(heading.from), to: nameOf(heading.to) }
   const content = unifiedText({ from: before ?? '', to: after ?? '' }, names)

@@ -1,6 +1,5 @@
 import type { Static } from 'typebox'
 import type { BodyNode, Mark } from '../body/document.ts'
-import { sameMarks } from '../body/marks.ts'
 import { type Match, matchSequences } from '../body/sequence.ts'
 import { plainText } from '../body/text.ts'
 import { wordsOf } from '../body/words.ts'
@@ -17,108 +16,146 @@ type Hunk = Static<typeof InlineHunk>
  * thousands of changed words within a long link, everything between the common start and the common end is replaced.
  */
 export function inlineHunks(before: readonly BodyNode[], after: readonly BodyNode[]): Hunk[] {
-  const numbers = new Map<string, number>()
-  const [from, to] = [tokensOf(before, numbers), tokensOf(after, numbers)]
-  const matches = matchSequences(
-    from.map(({ key }) => key),
-    to.map(({ key }) => key),
-  )
+  const numbering = new Numbering()
+  const [from, to] = [tokensOf(before, numbering), tokensOf(after, numbering)]
+  const matches = matchSequences(from.keys, to.keys)
   const hunks = hunksOf(matches, from, to)
-  const longest = 4 * (JSON.stringify(before).length + JSON.stringify(after).length) + shortLength
-  if (lengthOf(hunks) <= longest) return hunks
-  return hunksOf(
-    matches.filter((match) => isEnd(match, from, to)),
-    from,
-    to,
-  )
+  const length = lengthOf(hunks)
+  if (length <= shortLength || length <= 4 * JSON.stringify([before, after]).length) return hunks
+  const ends = matches.filter((match) => isEnd(match, from, to))
+  return hunksOf(ends, from, to)
 }
 
 // The number of characters of JSON within which hunks are never made coarser.
 const shortLength = 8192
 
-/** A part of a token within one inline node: a text with its marks, or a whole node of another type. */
-type Piece = { node: BodyNode; text: string }
+/**
+ * Inline content as words, stretches of white space, graphemes, and nodes other than a text. Equal tokens have equal
+ * keys. `ends` are the offsets at which the tokens end, in UTF-16 code units. A node other than a text has the length 1.
+ */
+type Tokens = { nodes: readonly BodyNode[]; keys: string[]; ends: number[] }
 
-/** A word, a stretch of white space, a grapheme, or a node other than a text. Equal tokens have equal keys. */
-type Token = { key: string; pieces: Piece[] }
+// A node other than a text counts as one character.
+const objectReplacement = '\ufffc'
+// No text of a body contains U+0000, so no text has the key of a node or of a text with marks.
+const separator = '\u0000'
 
-// The key of a token names the marks of a text by a number. A key with the marks themselves could be far longer than
-// the text, and a node has as many keys as words.
-function tokensOf(nodes: readonly BodyNode[], numbers: Map<string, number>): Token[] {
-  const tokens: Token[] = []
-  let texts: BodyNode[] = []
-  const flush = () => {
-    tokens.push(...wordTokens(texts, numbers))
-    texts = []
-  }
-  for (const node of nodes) {
-    if (node.type === 'text') texts.push(node)
-    else {
-      flush()
-      tokens.push({ key: `node ${numberOf(node, numbers)}`, pieces: [{ node, text: plainText(node) }] })
+function tokensOf(nodes: readonly BodyNode[], numbering: Numbering): Tokens {
+  const tokens: Tokens = { nodes, keys: [], ends: [] }
+  const reader = new ContentReader(nodes)
+  let start = 0
+  for (const run of runsOf(nodes)) {
+    const words = run[0]?.type === 'text' ? wordsOf(run.map(({ text }) => text).join('')) : [objectReplacement]
+    for (const word of words) {
+      start += word.length
+      tokens.keys.push(keyOf(reader.readTo(start), numbering))
+      tokens.ends.push(start)
     }
   }
-  flush()
   return tokens
 }
 
-/** The words of neighbouring texts. A word that begins in one text and ends in another has a piece of each. */
-function* wordTokens(texts: readonly BodyNode[], numbers: Map<string, number>): Generator<Token> {
-  const marks = texts.map((node) => numberOf(node.marks ?? [], numbers))
-  let [index, offset] = [0, 0]
-  for (const word of wordsOf(texts.map(({ text }) => text).join(''))) {
-    const token: Token = { key: '', pieces: [] }
-    for (let taken = 0; taken < word.length; ) {
-      const node = texts[index] as BodyNode
-      const text = (node.text ?? '').slice(offset, offset + word.length - taken)
-      token.pieces.push({ node, text })
-      // No text of a body contains U+0000, so different pieces never have equal keys.
-      token.key += `${marks[index]}\u0000${text}\u0000`
-      taken += text.length
-      offset += text.length
-      if (offset >= (node.text ?? '').length) [index, offset] = [index + 1, 0]
-    }
-    yield token
+/** Puts neighbouring texts together, because a word may begin in one text and end in another. */
+function runsOf(nodes: readonly BodyNode[]): BodyNode[][] {
+  const runs: BodyNode[][] = []
+  for (const node of nodes) {
+    const last = runs.at(-1)
+    if (node.type === 'text' && last?.[0]?.type === 'text') last.push(node)
+    else runs.push([node])
+  }
+  return runs
+}
+
+// The key names marks and nodes by a number. A key that contained them could be far longer than its word, and a text
+// has as many keys as words.
+function keyOf(pieces: readonly Piece[], numbering: Numbering): string {
+  const [{ node, text }, ...others] = pieces as [Piece]
+  if (others.length === 0 && node.type === 'text' && node.marks === undefined) return text
+  if (node.type !== 'text') return `${separator}${numbering.numberOf(node)}`
+  return pieces
+    .map(({ node, text }) => `${numbering.numberOf(node.marks ?? noMarks)}${separator}${text}${separator}`)
+    .join('')
+}
+
+/** Gives equal values equal numbers. Each object is written as JSON only once, however many words it belongs to. */
+class Numbering {
+  readonly #ofTexts = new Map<string, number>()
+  readonly #ofObjects = new Map<object, number>()
+
+  numberOf(value: object): number {
+    const known = this.#ofObjects.get(value)
+    if (known !== undefined) return known
+    const text = JSON.stringify(value)
+    const number = this.#ofTexts.get(text) ?? this.#ofTexts.size
+    this.#ofTexts.set(text, number)
+    this.#ofObjects.set(value, number)
+    return number
   }
 }
 
-function numberOf(value: BodyNode | Mark[], numbers: Map<string, number>): number {
-  const text = JSON.stringify(value)
-  const number = numbers.get(text) ?? numbers.size
-  numbers.set(text, number)
-  return number
+const noMarks: Mark[] = []
+
+/** A stretch of one inline node: a part of a text, or a whole node of another type with its plain text. */
+type Piece = { node: BodyNode; text: string }
+
+/** Reads inline content from its beginning, stretch by stretch. */
+class ContentReader {
+  readonly #nodes: readonly BodyNode[]
+  #index = 0
+  /** The offset within the current node, and the offset within the content. */
+  #within = 0
+  #offset = 0
+
+  constructor(nodes: readonly BodyNode[]) {
+    this.#nodes = nodes
+  }
+
+  /** Reads what stands before an offset and was not read before. */
+  readTo(end: number): Piece[] {
+    const pieces: Piece[] = []
+    while (this.#offset < end) {
+      const node = this.#nodes[this.#index] as BodyNode
+      const whole = node.type === 'text' ? (node.text ?? '') : null
+      const length = whole?.length ?? 1
+      const taken = Math.min(length - this.#within, end - this.#offset)
+      const text = whole === null ? plainText(node) : whole.slice(this.#within, this.#within + taken)
+      pieces.push({ node, text })
+      this.#offset += taken
+      this.#within += taken
+      if (this.#within === length) [this.#index, this.#within] = [this.#index + 1, 0]
+    }
+    return pieces
+  }
 }
 
-function hunksOf(matches: readonly Match[], from: readonly Token[], to: readonly Token[]): Hunk[] {
+function hunksOf(matches: readonly Match[], from: Tokens, to: Tokens): Hunk[] {
   const hunks: Hunk[] = []
-  let [a, b] = [0, 0]
-  for (const match of [...matches, { a: from.length, b: to.length, length: 0 }]) {
-    append(hunks, 'delete', from.slice(a, match.a))
-    append(hunks, 'insert', to.slice(b, match.b))
-    append(hunks, 'equal', from.slice(match.a, match.a + match.length))
-    a = match.a + match.length
-    b = match.b + match.length
+  const [old, current] = [new ContentReader(from.nodes), new ContentReader(to.nodes)]
+  for (const { a, b, length } of [...matches, { a: from.keys.length, b: to.keys.length, length: 0 }]) {
+    for (const piece of old.readTo(endOf(from, a))) hunks.push(hunkOf('delete', piece))
+    for (const piece of current.readTo(endOf(to, b))) hunks.push(hunkOf('insert', piece))
+    for (const piece of old.readTo(endOf(from, a + length))) hunks.push(hunkOf('equal', piece))
+    current.readTo(endOf(to, b + length))
   }
   return hunks
 }
 
-function append(hunks: Hunk[], op: Hunk['op'], tokens: readonly Token[]): void {
-  for (const { pieces } of tokens) {
-    for (const { node, text } of pieces) {
-      const last = hunks.at(-1)
-      const isText = node.type === 'text'
-      if (isText && last?.op === op && last.node === undefined && sameMarks(last.marks, node.marks)) last.text += text
-      else if (isText) hunks.push({ op, text, ...(node.marks !== undefined && { marks: node.marks }) })
-      else hunks.push({ op, text, node })
-    }
-  }
+/** The offset at which the first `count` tokens end. */
+function endOf({ ends }: Tokens, count: number): number {
+  return count === 0 ? 0 : (ends[count - 1] ?? 0)
 }
 
-/** The number of characters that hunks take as JSON. The marks of a node are measured once. */
+function hunkOf(op: Hunk['op'], { node, text }: Piece): Hunk {
+  if (node.type !== 'text') return { op, text, node }
+  return node.marks === undefined ? { op, text } : { op, text, marks: node.marks }
+}
+
+/** The number of characters that hunks take as JSON. Each list of marks and each node is measured once. */
 function lengthOf(hunks: readonly Hunk[]): number {
   const known = new Map<unknown, number>()
   const measured = (value: unknown) => {
-    const length = known.get(value) ?? JSON.stringify(value ?? '').length
+    if (value === undefined) return 0
+    const length = known.get(value) ?? JSON.stringify(value).length
     known.set(value, length)
     return length
   }
@@ -128,6 +165,6 @@ function lengthOf(hunks: readonly Hunk[]): number {
 // The characters of a hunk as JSON besides its text, marks and node.
 const braces = 40
 
-function isEnd({ a, b, length }: Match, from: readonly Token[], to: readonly Token[]): boolean {
-  return (a === 0 && b === 0) || (a + length === from.length && b + length === to.length)
+function isEnd({ a, b, length }: Match, from: Tokens, to: Tokens): boolean {
+  return (a === 0 && b === 0) || (a + length === from.keys.length && b + length === to.keys.length)
 }

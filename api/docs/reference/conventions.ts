@@ -22,7 +22,8 @@ export function conventions(config: Config): Convention[] {
 
 const general = (config: Config) => `
 All paths are below \`${config.PUBLIC_ORIGIN}${apiPrefix}\`. Bodies are JSON objects in UTF-8. Unknown query parameters
-and unknown members of bodies are ignored; a query parameter that is repeated is refused. Every GET but that of the event
+and unknown members of bodies are ignored; a query parameter that is repeated is refused, and so is \`dry_run=true\` where
+no rehearsal is offered. Every GET but that of the event
 stream also serves HEAD, and OPTIONS names the methods of a path. Times are Unix milliseconds. Lengths of strings count
 Unicode code points. Ids of knowledge bases and folders are integers in answers and may be sent as decimal strings.
 

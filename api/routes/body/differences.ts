@@ -4,8 +4,7 @@ import type { NamedBody } from '../../../shared/differences/queries.ts'
 import { DocumentDifference } from '../../../shared/differences/schema.ts'
 import { Refusal } from '../../../shared/errors/errors.ts'
 import { DocumentParameter } from '../../http/parameters.ts'
-import type { Rehearsal } from '../../http/rehearsal.ts'
-import { route } from '../../http/route.ts'
+import { type Rehearsal, route } from '../../http/route.ts'
 
 /**
  * The rehearsal of a write to the body of the document that the path names as `id`. The difference is that from the

@@ -27,6 +27,7 @@ import { deriveState, readState } from '../../../shared/body/yjs/state.ts'
 import { growChain } from '../../../shared/changes/project.ts'
 import { atOnce } from '../../../shared/computations/slices.ts'
 import { extractCandidates } from '../../../shared/concepts/candidates/extract.ts'
+import { compareTexts } from '../../../shared/differences/compare.ts'
 import { Refusal } from '../../../shared/errors/errors.ts'
 import { renderMarkdown } from '../../../shared/export/markdown.ts'
 import { referencesOf, renamed } from '../../../shared/import/export-plan.ts'
@@ -150,6 +151,8 @@ export const readers: Readonly<Record<string, (body: Body) => unknown>> = {
   'material of a section': ({ text, firstId }) => gatherMaterial({ ...modelText, blockId: firstId, text }),
   'growth of a chain of changes': ({ lines, edited }) =>
     growChain(chainOf(JSON.stringify(manifestStep(compareLines(lines, documentToLines(edited)))))),
+  'difference of two bodies': (body) => difference(body, 'json'),
+  'difference of two bodies as Markdown': (body) => difference(body, 'markdown'),
   'texts of units': ({ text, firstId }) => textsOfUnits({ text, units: [{ unit_id: 'u', source_block_id: firstId }] }),
   'units of a translation': ({ text, edited, units }) =>
     renderUnits({ ...pairOf({ text, edited, units }), pair: translation, after: 0, limit: 1000 }),
@@ -402,4 +405,10 @@ function marksOf(number: number): { type: string }[] {
 /** A text cut into pieces of eight units, no surrogate pair in two. */
 function piecesOf(text: string): string[] {
   return text.match(/.{1,8}/gsu) ?? [text]
+}
+
+function difference({ text, edited }: Body, format: 'json' | 'markdown'): string {
+  const side = { seq: 'current' as const, version: 'v' }
+  const heading = { document_id: 'doc_1', from: side, to: side }
+  return compareTexts({ from: text, to: documentToLines(edited).join('\n'), heading, format })
 }

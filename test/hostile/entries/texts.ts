@@ -10,8 +10,11 @@ import {
 } from '../../../shared/body/markdown/html-syntax.ts'
 import { estimateTokens } from '../../../shared/body/read.ts'
 import { isSafeColor, sanitizeHtml } from '../../../shared/body/sanitize.ts'
+import { wordsOf } from '../../../shared/body/words.ts'
 import { repairString } from '../../../shared/body/yjs/repair-values.ts'
 import { normaliseName } from '../../../shared/concepts/names.ts'
+import { inlineHunks } from '../../../shared/differences/inline-hunks.ts'
+import { unifiedText } from '../../../shared/differences/unified-text.ts'
 import { attachmentName, directoryName, markdownPath } from '../../../shared/export/names.ts'
 import { directoriesOf } from '../../../shared/export/paths.ts'
 import { computeContent } from '../../../shared/localization/inline/compute.ts'
@@ -55,6 +58,10 @@ export const textEntries: readonly Entry[] = [
     input: (text) => text,
     uses: {
       tokenise: (text) => tokenise(text, languages),
+      wordsOf: (text) => wordsOf(text),
+      'hunks of a text whose every second word has changed': (text) => inlineHunks(inline(text), inline(changed(text))),
+      'unified difference of a text whose every second word has changed': (text) =>
+        unifiedText({ from: onePerLine(text), to: onePerLine(changed(text)) }, { from: 'a', to: 'b' }),
       stemsIn: (text) => stemsIn('en', text),
       blockVector: (text) => blockVector({ text, language: 'en', isTitle: false, isHeading: false, scopes: [] }),
       matchTerms: (text) => matchTerms(text, { query: parseQuery('a "word b" 知識'), languages }),
@@ -193,4 +200,20 @@ function translated(source: string, answer: string): Promise<unknown> {
 function contentOf(text: string): BodyNode[] {
   const [block] = fromMarkdown(text).result.content
   return block?.type === 'paragraph' ? (block.content ?? []) : []
+}
+
+function inline(text: string): BodyNode[] {
+  return text === '' ? [] : [{ type: 'text', text }]
+}
+
+function changed(text: string): string {
+  return wordsOf(text)
+    .map((word, index) => (index % 4 === 0 ? `${word}x` : word))
+    .join('')
+}
+
+function onePerLine(text: string): string {
+  return wordsOf(text)
+    .map((word) => `${word.replaceAll('\n', ' ')}\n`)
+    .join('')
 }
