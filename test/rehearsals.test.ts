@@ -108,6 +108,7 @@ t.test('the description offers a rehearsal where there is one', async (t) => {
     'patch /documents/{id}/blocks/{blockId}',
     'post /documents/{id}/batch',
     'post /documents/{id}/blocks',
+    'post /documents/{id}/content/edit',
     'post /documents/{id}/versions/{seq}/rollback',
     'put /documents/{id}/content',
   ])
