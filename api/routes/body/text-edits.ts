@@ -1,5 +1,6 @@
 import { bodyLimits } from '../../../shared/body/body-limits.ts'
 import { commitBody } from '../../../shared/body/commit.ts'
+import { BodyWritten } from '../../../shared/body/schema.ts'
 import type { StoredBody } from '../../../shared/body/stored-body.ts'
 import { editTexts, type TextEdited } from '../../../shared/body/text-edits/edit-texts.ts'
 import { TextEditInput, TextEditResult } from '../../../shared/body/text-edits/schema.ts'
@@ -11,6 +12,7 @@ import { route } from '../../http/route.ts'
 import { contentErrors } from './body-errors.ts'
 import { bodyGuard } from './body-guard.ts'
 import { bodyRehearsal } from './differences.ts'
+import { bodyWritten } from './stored-body.ts'
 
 /** The route that edits a body by its text. See `api/guide/blocks.md#edits-by-text`. */
 export const textEditRoutes = [
@@ -28,7 +30,7 @@ export const textEditRoutes = [
     body: TextEditInput,
     guard: 'optional',
     rehearsal: bodyRehearsal,
-    success: { status: 200, description: 'What the edits did', data: TextEditResult, etag: true },
+    success: { status: 200, description: 'What the edits did', data: TextEditResult, minimal: BodyWritten, etag: true },
     errors: [
       ...contentErrors,
       'document_not_found',
@@ -45,15 +47,17 @@ export const textEditRoutes = [
       const guard = bodyGuard({ ...call, guard: mergeGuards(call.guard, body.base_version) })
       const limits = bodyLimits(call.service.config)
       const edit = (current: StoredBody) => editTexts(ahead, { current, edits: body.edits, limits })
-      const { document, edited } = await commitBody<TextEdited>(call.write, {
+      const committed = await commitBody<TextEdited>(call.write, {
         documentId: params.id,
         caller,
         guard: (current, document) => textsBeforeGuard({ guard, edit }, { current, document }),
         edit,
       })
+      const { document, edited } = committed
       const { applied, warnings } = edited
       return {
         data: { document_id: document.id, version: document.version, applied, warnings },
+        minimal: bodyWritten(committed, warnings),
         etag: document.version,
         workspaceId: document.workspace_id,
       }
