@@ -2,8 +2,8 @@ import { IsObject, type TObject, type TSchema, Type } from 'typebox'
 import { type Answer, isRead, type Route, type Success } from './route.ts'
 
 /**
- * Whether a write can be answered by its outcome alone, for the preference `return=minimal`. Writes to bodies and writes
- * that answer with a record can; other answers are small or have no id to be read by.
+ * Whether a write can be answered by its outcome alone, for the preference `return=minimal`. Writes to bodies and
+ * writes that answer with a record can; other answers are small or have no id to be read by.
  */
 export function offersMinimal(spec: Route): boolean {
   if (isRead(spec) || spec.access === 'anyone') return false
