@@ -3,9 +3,9 @@ import { connect, type Socket } from 'node:net'
 import { type Duplex, pipeline } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { clientAddress, handedOnFor, handedOnHeader } from '../shared/auth/forwarded-address.ts'
-import { collaborationPath } from '../shared/config/collaboration-url.ts'
 import type { Config } from '../shared/config/config.ts'
 import type { Logger } from '../shared/process/log.ts'
+import { isForLiveEditing } from './collab/upgrade-request.ts'
 
 // The milliseconds that the collab process has to accept a connection.
 const connectMs = 5000
@@ -30,9 +30,8 @@ export class CollabGateway {
   }
 
   /** Whether a request asks for a WebSocket of live editing. All other requests get their ordinary answer. */
-  accepts(request: Pick<IncomingMessage, 'url' | 'headers'>): boolean {
-    const [path] = request.url?.split('?') ?? []
-    return path === collaborationPath && request.headers.upgrade?.toLowerCase() === 'websocket'
+  accepts(request: IncomingMessage): boolean {
+    return isForLiveEditing(request)
   }
 
   /**

@@ -13,6 +13,7 @@ import { createHttpMetrics } from './http/request-metrics.ts'
 import type { Service } from './http/service.ts'
 import { createThrottles } from './http/throttles.ts'
 import { observeProcess } from './operations/process-metrics.ts'
+import { observeService } from './operations/service-metrics.ts'
 import { readJson } from './routes/json-body.ts'
 
 /**
@@ -34,6 +35,7 @@ export async function startService(options: {
   const jobs = await openJobs({ database, onError: (error) => log.error({ err: error }, 'job queue') })
   const metrics = createHttpMetrics()
   observeProcess({ registry: metrics.registry, database })
+  observeService({ registry: metrics.registry, database })
   const eventsDatabase = await openDatabase({ url: config.DATABASE_URL, kind: 'events', poolSize: 4 })
   const eventStreams = openEventStreams({ database: eventsDatabase, config, log, registry: metrics.registry })
   const exportRuns = await openExports({ url: config.DATABASE_URL })

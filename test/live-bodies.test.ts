@@ -4,7 +4,9 @@ import t from 'tap'
 import * as Y from 'yjs'
 import type { BlockNode } from '../shared/body/document.ts'
 import { openLive } from '../shared/body/live/live-document.ts'
-import { advance, liveBodiesChannel } from '../shared/body/live/queries.ts'
+import { lockedMoves } from '../shared/body/live/moves.ts'
+import { liveBodiesChannel, readChangedBody } from '../shared/body/live/notifications.ts'
+import { advance } from '../shared/body/live/queries.ts'
 import { bodyFragment } from '../shared/body/yjs/encoding.ts'
 import { sql } from '../shared/database/database.ts'
 import { projections } from '../shared/jobs/queues.ts'
@@ -13,6 +15,7 @@ import { body, p, paragraphElement, words } from './live-bodies/blocks.ts'
 import { randomStep, Session } from './live-bodies/session.ts'
 import { copyInto, exchange, LiveProcess, Site, shown, split, textAt } from './live-bodies/site.ts'
 import { runs } from './support/property-runs.ts'
+import type { Teardown } from './support/site.ts'
 
 const site = await Site.start(t)
 
@@ -380,14 +383,7 @@ t.test('editors of a large body get what programs write, wherever they write it'
 t.test('live processes are told of writes to documents they may hold, and of no others', async (t) => {
   const [opened, other] = [await site.create(body(p(1, 'a'))), await site.create(body(p(1, 'a')))]
   const live = await LiveProcess.open(site, opened)
-  const listener = new pg.Client(site.service.url)
-  await listener.connect()
-  t.teardown(() => listener.end())
-  await listener.query(`LISTEN ${liveBodiesChannel}`)
-  const heard: (string | undefined)[] = []
-  const over = new Promise<void>((resolve) => {
-    listener.on('notification', ({ payload }) => (payload === 'end' ? resolve() : heard.push(payload)))
-  })
+  const { heard, end } = await listening(t)
   await site.write(other, () => body(p(1, 'b')))
   await site.write(opened, () => body(p(1, 'b')))
   await site.write(opened, () => body(p(1, 'b')))
@@ -401,10 +397,9 @@ t.test('live processes are told of writes to documents they may hold, and of no 
   await site.write(opened, () => body(p(1, 'd')))
   textAt(live.doc, 0).insert(0, 'z')
   await live.flush()
-  await site.service.database.query(sql.unsafe`SELECT pg_notify(${liveBodiesChannel}, 'end')`)
-  await over
+  await end()
   const { id } = opened
-  t.strictSame(heard, [`${id} 2`, `${id} 3`, `${id} 4 typed`, `${id} 4 typed`, `${id} 5`, `${id} 6`])
+  t.strictSame(heard, [`${id} 2 0`, `${id} 3 0`, `${id} 4 2 typed`, `${id} 4 3 typed`, `${id} 5 0`, `${id} 6 5`])
 })
 
 t.test('a deleted document cannot be opened, and takes its Y document along', async (t) => {
@@ -444,3 +439,64 @@ t.test(
     t.pass()
   },
 )
+
+t.test('processes that hear of a write at the same moment make one step of it', async (t) => {
+  const key = await site.create(body(p(1, 'one'), p(2, 'two')))
+  const processes = await Promise.all([1, 2, 3].map(() => LiveProcess.open(site, key)))
+  await site.write(key, () => body(p(3, 'new'), p(2, 'two'), p(1, 'one')))
+  await Promise.all(processes.map((live) => live.sync({ isBehind: true })))
+  t.match(await site.head(key), { n: 1, body_seq: 2 })
+  for (const { doc } of processes) {
+    t.strictSame(shown(doc), body(p(3, 'new'), p(2, 'two'), p(1, 'one')))
+    t.strictSame(Y.encodeStateVector(doc), Y.encodeStateVector((processes[0] as LiveProcess).doc))
+  }
+})
+
+t.test('a process tells its own flushes from those of others that leave the body as it was', async (t) => {
+  const key = await site.create(body(p(1, 'a')))
+  const [live, other] = [await LiveProcess.open(site, key), await LiveProcess.open(site, key)]
+  const { heard, end } = await listening(t)
+  textAt(live.doc, 0).insert(0, 'x')
+  textAt(live.doc, 0).delete(0, 1)
+  await live.flush()
+  await end()
+  const [change] = heard.map(readChangedBody)
+  t.ok(change && live.replica.knows(change))
+  t.notOk(change && other.replica.knows(change), 'the other process has to read the row')
+  await other.sync()
+  t.ok(change && other.replica.knows(change))
+  t.strictSame(Y.encodeStateVector(other.doc), Y.encodeStateVector(live.doc))
+})
+
+t.test('catching up reads two bodies, however many the history keeps', async (t) => {
+  const key = await site.create(body(p(1, 'start')))
+  const live = await LiveProcess.open(site, key)
+  for (let round = 0; round < 20; round += 1) await site.write(key, () => body(p(1, `round ${round}`)))
+  t.equal((await site.keptBodies(key)).length, 21)
+  const { n } = await site.head(key)
+  const read = await site.run(async ({ tx }) => {
+    await lockedMoves(tx, { ...key, n, isDoubtful: false })
+    return tx.oneFirst(sql.unsafe`
+      SELECT idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = 'document_bodies'`)
+  })
+  t.equal(read, 2)
+  await live.sync()
+  t.strictSame(shown(live.doc), body(p(1, 'round 19')))
+})
+
+// Hears notifications until `end` is called.
+async function listening(t: Teardown): Promise<{ heard: string[]; end: () => Promise<void> }> {
+  const listener = new pg.Client(site.service.url)
+  await listener.connect()
+  t.teardown(() => listener.end())
+  await listener.query(`LISTEN ${liveBodiesChannel}`)
+  const heard: string[] = []
+  const over = new Promise<void>((resolve) => {
+    listener.on('notification', ({ payload = '' }) => (payload === 'end' ? resolve() : heard.push(payload)))
+  })
+  const end = async () => {
+    await site.service.database.query(sql.unsafe`SELECT pg_notify(${liveBodiesChannel}, 'end')`)
+    await over
+  }
+  return { heard, end }
+}

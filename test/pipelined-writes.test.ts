@@ -130,15 +130,20 @@ t.test('of two transactions that deadlock each other, both come through', async 
   await database.query(insert('left', 0))
   await database.query(insert('right', 0))
   let attempts = 0
+  let locked = 0
   const meeting = Promise.withResolvers<void>()
+  const ended = Promise.withResolvers<void>()
   const cross = (from: string, to: string) =>
     inTransaction(database, async (tx: Transaction) => {
       attempts += 1
+      // The victim lets the other transaction pass. Otherwise it could overtake and deadlock with it once more.
+      if (attempts > 2) await ended.promise
       await tx.one(increment(from))
-      if (attempts >= 2) meeting.resolve()
+      locked += 1
+      if (locked >= 2) meeting.resolve()
       await meeting.promise
       tx.send(increment(to))
-    })
+    }).then(() => ended.resolve())
   await Promise.all([cross('left', 'right'), cross('right', 'left')])
   t.equal(attempts, 3, 'the victim ran again')
   t.strictSame([await countOf('left'), await countOf('right')], [2, 2])

@@ -202,6 +202,19 @@ t.test('documents are deleted together', async (t) => {
   })
 })
 
+t.test('documents of two workspaces are deleted together, and a repetition with a key is answered', async (t) => {
+  const both = await signUp({ email: 'sweeper@example.test', workspace: 'Here' })
+  await signUp({ email: 'sweeper@example.test', workspace: 'There' })
+  const there = await signUp({ workspace: 'There' })
+  const { id: near } = await write(both, 'near', { knowledge_base_id: await baseOf(both) })
+  const { id: far } = await write(there, 'far', { knowledge_base_id: await baseOf(there) })
+  const key = { 'idempotency-key': 'both' }
+  for (const attempt of ['first', 'repeated']) {
+    t.equal((await both.post('/documents/delete', { ids: [far, near] }, key)).status, 204, attempt)
+  }
+  for (const id of [near, far]) t.strictSame(await eventsOf(database, id), ['document.created', 'document.deleted'])
+})
+
 t.test('if one document is missing, nothing is moved and nothing is deleted', async (t) => {
   const ada = await signUp()
   const eve = await signUp()

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { startEmbeddedPostgres } from '../shared/start/embedded-postgres.ts'
-import { joinWorkers, parseProcfile } from '../shared/start/processes.ts'
+import { freePort, joinWorkers, parseProcfile } from '../shared/start/processes.ts'
 import { workerTypes } from '../workers/types.ts'
 import { Person } from './support/collab.ts'
 
@@ -66,6 +66,36 @@ t.test(
     t.equal(await service.ended(stopTime), 1)
     t.match(service.output(), 'workers ended by SIGKILL; stopping everything')
     t.same(left(), [])
+  },
+)
+
+t.test(
+  'text of a killed live editing process is stored by the next start, at the same address',
+  linuxOnly,
+  async (t) => {
+    const PORT = String(await freePort({}))
+    const service = startWith({ PORT, COLLAB_DEBOUNCE_MS: '60000', COLLAB_MAX_DEBOUNCE_MS: '60000' })
+    await service.printed(/^API /m, readyTime)
+    const { token } = JSON.parse(readFileSync(join(directory, 'bootstrap.json'), 'utf8'))
+    const api = `http://localhost:${PORT}/api/v1`
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const created = await fetch(`${api}/documents`, { method: 'POST', headers, body: '{"title":"Elephants"}' })
+    const { id } = ((await created.json()) as { data: { id: string } }).data
+    const person = await Person.open({ url: `ws://localhost:${PORT}/collab`, token, documentId: id })
+    t.teardown(() => person.close())
+    person.textAt(0).insert(0, 'unsaved')
+    while (person.provider.hasUnsyncedChanges) await sleep(5)
+    const [live] = left().filter(({ command }) => command.includes('api/collab/main.ts'))
+    process.kill(live?.pid as number, 'SIGKILL')
+    t.equal(await service.ended(stopTime), 1)
+    t.match(service.output(), 'collab ended by SIGKILL; stopping everything')
+
+    const next = startWith({ PORT })
+    await next.printed(/^API /m, readyTime)
+    await person.saved()
+    t.match(await (await fetch(`${api}/documents/${id}/content`, { headers })).text(), 'unsaved')
+    next.child.kill('SIGTERM')
+    t.equal(await next.ended(stopTime), 0)
   },
 )
 
@@ -212,7 +242,7 @@ function start(...words: string[]) {
 }
 
 function startWith(settings: Record<string, string>, ...words: string[]) {
-  const { NODE_OPTIONS: _tap, DATABASE_URL: _none, NODE_ENV: _test, ...environment } = process.env
+  const { DATABASE_URL: _none, NODE_ENV: _test, ...environment } = process.env
   const env = { ...environment, DATA_DIR: directory, PORT: '0', COLLAB_PORT: '0', LOG_LEVEL: 'warn', ...settings }
   const child = spawn('npm', ['start', ...words], { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] })
   t.teardown(() => child.kill('SIGKILL'))

@@ -24,7 +24,13 @@ export type Attempt = {
   address: string
 }
 
-type Context = { database: Database; config: Config; rateLimiter: RateLimiter }
+type Context = {
+  database: Database
+  config: Config
+  rateLimiter: RateLimiter
+  /** Rejects with a Denial when the user may open no further document now. It is asked before the document is read. */
+  admitUser: (userId: string) => Promise<void>
+}
 
 /**
  * Finds the user who opens a document and what the user may do there (api/guide/collaboration.md#tokens).
@@ -33,6 +39,7 @@ type Context = { database: Database; config: Config; rateLimiter: RateLimiter }
 export async function authenticateEditor(context: Context, attempt: Attempt): Promise<Editor> {
   requireOrigin(context.config, attempt.origin)
   const { caller, sessionHash } = await identify(context, attempt)
+  await context.admitUser(caller.userId)
   const { documentId } = attempt
   const document = await visibleDocument(context.database, { documentId, workspaceIds: visibleWorkspaces(caller) })
   const membership = caller.memberships.find(({ workspace_id }) => workspace_id === document?.workspace_id)
@@ -44,7 +51,6 @@ export async function authenticateEditor(context: Context, attempt: Attempt): Pr
   })
   if (rights.denied !== null) throw new Denial(rights.denied)
   return {
-    caller,
     userId: caller.userId,
     workspaceId: membership?.workspace_id ?? '',
     documentId,

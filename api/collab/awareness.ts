@@ -11,7 +11,6 @@ import type { EditorConnection } from './editor.ts'
 const mostBytes = 65_536
 // The most client ids that one connection may use. An editor uses one, and a new one when its page is loaded again.
 const mostClientIds = 10
-
 // The deepest nesting of a state. The programs that compare and write states descend into them without a limit.
 const mostLevels = 32
 
@@ -48,7 +47,8 @@ export function nameStates(inbound: { states: ClientStates; connection: EditorCo
   for (const [clientId, state] of states) {
     const isKnown = own.has(clientId) || own.size < mostClientIds
     const isOwn = isKnown && belongsTo(document, { clientId, userId: author.id })
-    if (!isOwn || typeof state !== 'object' || isDeeperThan(mostLevels, state)) {
+    const hasMembers = typeof state === 'object' && !Array.isArray(state)
+    if (!isOwn || !hasMembers || isDeeperThan(mostLevels, state)) {
       states.delete(clientId)
       continue
     }

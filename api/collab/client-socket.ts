@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream'
 import type { Connection } from '@hocuspocus/server'
 import type { RawData, WebSocket } from 'ws'
 import type { CollabMetrics } from './metrics.ts'
@@ -19,6 +20,9 @@ const mostUnusedMs = 60_000
  */
 export class ClientSocket {
   readonly #socket: WebSocket
+  /** The connection below the WebSocket. */
+  readonly #stream: Duplex
+  #isCorked = false
   readonly #metrics: CollabMetrics
   /** The address of the client, as the key of limits. */
   readonly address: string
@@ -31,8 +35,12 @@ export class ClientSocket {
   #read = 0
   #readAt = performance.now()
 
-  constructor(socket: WebSocket, { address, metrics }: { address: string; metrics: CollabMetrics }) {
+  constructor(
+    socket: WebSocket,
+    { stream, address, metrics }: { stream: Duplex; address: string; metrics: CollabMetrics },
+  ) {
     this.#socket = socket
+    this.#stream = stream
     this.address = address
     this.#metrics = metrics
   }
@@ -94,6 +102,7 @@ export class ClientSocket {
     }
     this.#sent += message.byteLength
     this.#metrics.bytes('out', message.byteLength)
+    this.#cork()
     this.#socket.send(message)
   }
 
@@ -137,5 +146,17 @@ export class ClientSocket {
     if (waiting < slowBytes || read > this.#read) this.#readAt = now
     this.#read = read
     if (now - this.#readAt > patienceMs) this.cut('slow')
+  }
+
+  // Sends all messages of one turn of the event loop by one system call. An update and the message that it is stored
+  // often belong together.
+  #cork(): void {
+    if (this.#isCorked) return
+    this.#isCorked = true
+    this.#stream.cork()
+    setImmediate(() => {
+      this.#isCorked = false
+      this.#stream.uncork()
+    })
   }
 }

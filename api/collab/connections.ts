@@ -1,13 +1,15 @@
 import { OutgoingMessage } from '@hocuspocus/server'
 import type { Config } from '../../shared/config/config.ts'
 import type { Database } from '../../shared/database/database.ts'
-import { type EditorStanding, editorStandings } from '../../shared/documents/editor-standings.ts'
+import { isOutage } from '../../shared/database/outages.ts'
+import { editorStandings } from '../../shared/documents/editor-standings.ts'
 import type { Logger } from '../../shared/process/log.ts'
+import { closeConnection } from './closing.ts'
 import { Counts } from './counts.ts'
-import { Denial, type DenialReason } from './denial.ts'
+import { Denial } from './denial.ts'
 import type { EditorConnection } from './editor.ts'
 import type { CollabMetrics } from './metrics.ts'
-import { type Rights, rightsOf } from './rights.ts'
+import { rightsOf } from './rights.ts'
 
 // The most documents that a client can open through one socket.
 const documentsPerSocket = 100
@@ -15,8 +17,6 @@ const documentsPerSocket = 100
 const shareOfUser = 1 / 2
 // The longest age of the rights that a connection relies on. Shorter heartbeats shorten it.
 const longestDoubtSeconds = 15
-// Hocuspocus asks for a code, but sends only the reason. A provider tells its client code 1000.
-const forbidden = 4403
 
 type Context = { database: Database; config: Limits; log: Logger; metrics: Pick<CollabMetrics, 'cut'> }
 
@@ -76,7 +76,7 @@ export class Connections {
       this.admitUser(userId)
     } catch (error) {
       if (!(error instanceof Denial)) throw error
-      close(connection, error.reason)
+      closeConnection(connection, error.reason)
       return
     }
     this.#open.add(connection)
@@ -99,7 +99,10 @@ export class Connections {
     const check = async () => {
       if (checking) return
       checking = true
-      await this.check().catch((err: unknown) => log.warn({ err }, 'rights of connections'))
+      await this.#check().catch((err: unknown) => {
+        // The watch of the database logs its outages.
+        if (!isOutage(err)) log.warn({ err }, 'the rights of connections could not be read')
+      })
       checking = false
     }
     this.#timer = setInterval(() => void check(), (doubtSeconds * 1000) / 3)
@@ -114,7 +117,7 @@ export class Connections {
    * Reads the rights of all connections once. Closes a connection whose user may no longer read its document, and tells
    * a client whose user may now only read, or may write again.
    */
-  async check(): Promise<void> {
+  async #check(): Promise<void> {
     const open = [...this.#open]
     if (open.length === 0) return
     const standings = await editorStandings(
@@ -124,40 +127,27 @@ export class Connections {
     for (const [index, connection] of open.entries()) {
       const standing = standings[index]
       if (standing === undefined || !this.#open.has(connection)) continue
-      const { denied } = apply(connection, standing)
-      if (denied !== null) this.#context.metrics.cut('revoked')
+      const { denied, readOnly } = rightsOf(standing)
+      if (denied === null) setReadOnly(connection, readOnly)
+      else {
+        this.#context.metrics.cut('revoked')
+        closeConnection(connection, denied)
+      }
     }
   }
 }
 
-function apply(connection: EditorConnection, standing: EditorStanding): Rights {
-  const { editor } = connection.context
-  const rights = rightsOf(standing)
-  if (rights.denied !== null) {
-    close(connection, rights.denied)
-    return rights
-  }
-  if (rights.readOnly === editor.readOnly) return rights
-  const memberships = editor.caller.memberships.map((membership) =>
-    membership.workspace_id === editor.workspaceId && standing.role !== null
-      ? { ...membership, role: standing.role }
-      : membership,
-  )
-  connection.context.editor = { ...editor, readOnly: rights.readOnly, caller: { ...editor.caller, memberships } }
-  connection.readOnly = rights.readOnly
+function setReadOnly(connection: EditorConnection, readOnly: boolean): void {
+  if (connection.readOnly === readOnly) return
+  connection.readOnly = readOnly
   // A provider takes this message as a new answer to its token, and tells the editor what it may do now.
-  const message = new OutgoingMessage(connection.messageAddress).writeAuthenticated(rights.readOnly)
+  const message = new OutgoingMessage(connection.messageAddress).writeAuthenticated(readOnly)
   connection.send(message.toUint8Array())
-  if (!rights.readOnly) askForMissed(connection)
-  return rights
+  if (!readOnly) askForMissed(connection)
 }
 
 // What a client has typed while it could only read is still in its document, and later text cannot do without it.
 function askForMissed(connection: EditorConnection): void {
   const message = new OutgoingMessage(connection.messageAddress).createSyncMessage()
   connection.send(message.writeFirstSyncStepFor(connection.document).toUint8Array())
-}
-
-function close(connection: EditorConnection, reason: DenialReason): void {
-  connection.close({ code: forbidden, reason })
 }

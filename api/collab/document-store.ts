@@ -40,8 +40,8 @@ export class DocumentStore {
   }
 
   /** Reads the writes of others; see `syncLive`. */
-  sync(replica: LiveReplica): Promise<{ updates: Uint8Array[] }> {
-    return this.#inTurn(replica.key, () => syncLive(this.#context, { replica }))
+  sync(sync: { replica: LiveReplica; isBehind: boolean }): Promise<{ updates: Uint8Array[] }> {
+    return this.#inTurn(sync.replica.key, () => syncLive(this.#context, sync))
   }
 
   /** Stores typed text; see `persistLive`. */

@@ -3,11 +3,9 @@ import type { Connection } from '@hocuspocus/server'
 import type { Caller } from '../../shared/auth/caller.ts'
 import type { EditorKey } from '../../shared/documents/editor-standings.ts'
 
-/** A user who has opened a document, with the rights that the user had when they were last read. */
+/** A user who has opened a document. Text that the process accepts is stored in the name of this user. */
 export type Editor = EditorKey & {
-  /** The user with the present memberships. Text that the process accepts is stored in the name of this caller. */
-  caller: Caller
-  /** Whether the token or the role lets the user only read. */
+  /** Whether the token or the role let the user only read when the user opened the document. */
   readOnly: boolean
   /** The user as other editors see the user. */
   author: Author

@@ -17,10 +17,11 @@ const log = createLogger({ service: 'collab', config })
 warnAboutSettings({ config, log })
 logLibraryErrors(log)
 
-// The longest time, in milliseconds, for storing open documents before the process ends.
-const longestDrainMs = 14_000
 // The longest wait, in milliseconds, for the processing of messages that have arrived.
 const longestProcessingMs = 2000
+// The longest time, in milliseconds, for storing open documents. A flush that waits for a lock gives up before. The
+// process ends within 25 s with this time, the processing of messages, two seconds for sockets, and the stop.
+const longestDrainMs = 12_000
 
 let ready = async () => unreached
 const server = new CollabServer({ config, readiness: () => ready() })

@@ -2,19 +2,29 @@ import { type Connection, MessageType } from '@hocuspocus/server'
 import { createDecoder, readVarString, readVarUint } from 'lib0/decoding'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { messageYjsSyncStep1, messageYjsUpdate } from 'y-protocols/sync'
-import { ClosingError, tryAgainLater } from './closing.ts'
+import { mostSteps } from '../../shared/body/yjs/client-update.ts'
+import type { ClientSocket } from './client-socket.ts'
+import { reset, SilentError, tryAgainLater } from './closing.ts'
 import { Denial } from './denial.ts'
 import { MessageTurns } from './message-turns.ts'
 import type { CollabMetrics } from './metrics.ts'
 import type { ConnectionContext } from './protocol-server.ts'
 
+// The most clients that a state vector may have beyond the clients of the document, and the most bytes of each.
+const mostNewClients = 1000
+const bytesOfClient = 16
+// The steps of work with updates that each user may cause in a second, on average. A step takes about a microsecond.
+const stepsPerSecond = 50_000
+
 /**
  * Decides which messages of open connections are handled, and when. A question costs time in proportion to the whole
- * document, although it has some bytes, so that the questions of each user are counted.
+ * document, although it has some bytes, so that the questions of each user are counted. The work that Yjs has with
+ * updates is counted as well.
  */
 export class MessageGate {
   readonly #turns = new MessageTurns()
   readonly #questions: RateLimiterMemory
+  readonly #steps = new RateLimiterMemory({ points: mostSteps, duration: mostSteps / stepsPerSecond })
   readonly #metrics: Pick<CollabMetrics, 'cut'>
 
   /**
@@ -32,20 +42,23 @@ export class MessageGate {
   }
 
   /**
-   * Resolves when a message may be handled; `end` is to be called after that. Throws a ClosingError when the message is
-   * not to be handled: its socket was told to close, or its user asks too often.
+   * Resolves when a message may be handled; `end` is to be called after that. Throws a SilentError when the message is
+   * not to be handled: its socket was told to close, its user asks too often, or no editor asks like this.
    */
   async begin(connection: Connection<ConnectionContext>, message: Uint8Array): Promise<void> {
     const { socket, editor } = connection.context
-    if (!socket.isClosing && isQuestion(message, connection) && !(await this.#isCounted(editor.userId))) {
-      this.#metrics.cut('overloaded')
-      socket.close(...tryAgainLater)
+    const question = socket.isClosing ? null : questionOf(message, connection)
+    if (question === 'what is missing' && message.byteLength > longestStateVector(connection)) {
+      this.#metrics.cut('malformed')
+      socket.close(...reset)
+    } else if (question !== null && !(await this.#isCounted(editor.userId))) {
+      this.#sendAway(socket)
     }
-    if (socket.isClosing) throw new ClosingError('service_unavailable')
+    if (socket.isClosing) throw new SilentError()
     await this.#turns.begin(socket)
     if (!socket.isClosing) return
     this.end()
-    throw new ClosingError('service_unavailable')
+    throw new SilentError()
   }
 
   /** Is told that a message was handled. */
@@ -53,22 +66,49 @@ export class MessageGate {
     this.#turns.end()
   }
 
+  /**
+   * Counts the steps of an update before it is applied. An update that `checkUpdate` lets in may take up all steps of a
+   * user for 20 seconds. Throws a SilentError, and tells the socket to close, when the user has no steps left.
+   */
+  async spend({ context }: Connection<ConnectionContext>, steps: number): Promise<void> {
+    if (steps === 0 || (await isConsumed(this.#steps, context.editor.userId, steps))) return
+    this.#sendAway(context.socket)
+    throw new SilentError()
+  }
+
+  #sendAway(socket: ClientSocket): void {
+    this.#metrics.cut('overloaded')
+    socket.close(...tryAgainLater)
+  }
+
   #isCounted(userId: string): Promise<boolean> {
-    return this.#questions.consume(userId).then(
-      () => true,
-      () => false,
-    )
+    return isConsumed(this.#questions, userId, 1)
   }
 }
 
-// Whether a message makes the process read the whole document, or all cursors. What an editor sends who may only read
-// is compared with the document.
-function isQuestion(message: Uint8Array, { readOnly }: { readOnly: boolean }): boolean {
+function isConsumed(limiter: RateLimiterMemory, userId: string, points: number): Promise<boolean> {
+  return limiter.consume(userId, points).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** What a message makes the process read: the whole document, or all cursors. */
+type Question = 'what is missing' | 'what is new' | 'cursors'
+
+// What an editor sends who may only read is compared with the document.
+function questionOf(message: Uint8Array, { readOnly }: { readOnly: boolean }): Question | null {
   const decoder = createDecoder(message)
   readVarString(decoder)
   const type = readVarUint(decoder)
-  if (type === MessageType.QueryAwareness) return true
-  if (type !== MessageType.Sync && type !== MessageType.SyncReply) return false
+  if (type === MessageType.QueryAwareness) return 'cursors'
+  if (type !== MessageType.Sync && type !== MessageType.SyncReply) return null
   const syncType = readVarUint(decoder)
-  return syncType === messageYjsSyncStep1 || (readOnly && syncType !== messageYjsUpdate)
+  if (syncType === messageYjsSyncStep1) return 'what is missing'
+  return readOnly && syncType !== messageYjsUpdate ? 'what is new' : null
+}
+
+// Yjs reads a state vector as a whole, although a client knows few clients that the document does not know.
+function longestStateVector({ document }: Connection<ConnectionContext>): number {
+  return bytesOfClient * (document.store.clients.size + mostNewClients)
 }

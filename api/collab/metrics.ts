@@ -1,5 +1,4 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { observeBuild } from '../../shared/process/build-metric.ts'
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 /** The figures of a process at the moment of a scrape. */
 type CollabFigures = {
@@ -29,14 +28,10 @@ export type CollabMetrics = {
 }
 
 const bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
-// The interval, in milliseconds, at which the lag of the event loop is sampled.
-const eventLoopSampleMs = 100
 
-/** Creates the metrics of a collab process. `figures` is asked at each scrape. */
+/** Creates the metrics of live editing on a new registry. `figures` is asked at each scrape. */
 export function createCollabMetrics(figures: () => CollabFigures): CollabMetrics {
   const registry = new Registry()
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopSampleMs })
-  observeBuild(registry)
   const registers = [registry]
   const gauge = (name: string, help: string, read: (now: CollabFigures) => number) =>
     new Gauge({

@@ -1,6 +1,6 @@
 import type { Connection, Document } from '@hocuspocus/server'
 import * as Y from 'yjs'
-import type { ChangedBody, DocumentKey } from '../../shared/body/live/queries.ts'
+import type { DocumentKey } from '../../shared/body/live/queries.ts'
 import type { LiveReplica } from '../../shared/body/live/replica.ts'
 import type { ClientUpdate } from '../../shared/body/yjs/client-update.ts'
 import { TextRescue, type UpdateSource } from '../../shared/body/yjs/rescue.ts'
@@ -8,16 +8,19 @@ import { ownTurn } from '../../shared/computations/slices.ts'
 import { isOutage } from '../../shared/database/outages.ts'
 import { type ErrorCode, Refusal } from '../../shared/errors/errors.ts'
 import type { Logger } from '../../shared/process/log.ts'
+import { ChangeNotices, type HeardChange } from './change-notices.ts'
+import { DocumentOperations } from './document-operations.ts'
 import type { DocumentStore } from './document-store.ts'
 import { EditSession } from './edit-session.ts'
 import type { CollabMetrics } from './metrics.ts'
 import { OperationSchedule } from './operation-schedule.ts'
 import { type OriginKind, originOf, ownOrigin } from './origins.ts'
 import { peerOrigin } from './peers/awareness.ts'
-import type { Peers, Relay } from './peers/peers.ts'
+import type { Peers } from './peers/peers.ts'
 import type { PendingRoom } from './pending-room.ts'
-import { type FlushPauses, PendingText } from './pending-text.ts'
+import type { FlushPauses } from './pending-text.ts'
 import { lostTextMessage, SaveStatus } from './save-status.ts'
+import { UnstoredText } from './unstored-text.ts'
 
 /** The parts of the process that every open document uses. */
 export type OpenDocumentContext = {
@@ -31,11 +34,6 @@ export type OpenDocumentContext = {
   pending: PendingRoom
   /** The most bytes of such text in one document. */
   mostPending: number
-}
-
-type Notice = Pick<ChangedBody, 'bodySeq' | 'byTyping'> & {
-  /** When the process has heard of the change, in milliseconds of `performance.now()`. */
-  at: number
 }
 
 type Opening = {
@@ -52,8 +50,6 @@ type Opening = {
 const noticePauseMs = 100
 // The interval, in milliseconds, at which an open document looks for writes whose notification was lost.
 const lookMs = 15_000
-// The bytes that people may type after a commit was refused. Deleting text takes few bytes.
-const mostAfterRefusal = 256 * 1024
 
 /**
  * One open document of this process. It has the live document that its editors see, and the typed text that is not
@@ -65,24 +61,16 @@ export class OpenDocument {
   readonly #context: OpenDocumentContext
   readonly #replica: LiveReplica
   readonly #onDeleted: () => void
-  readonly #pending: PendingText
+  readonly #text: UnstoredText
+  readonly #notices: ChangeNotices
   readonly #session: EditSession
   readonly #status: SaveStatus
   readonly #rescue: TextRescue
-  readonly #relay: Relay
+  readonly #operations: DocumentOperations
   readonly #schedule: OperationSchedule
-  /** The id of the user who typed last; empty until somebody types. */
-  #typist = ''
-  /** A change of the body that this process has heard of and not read yet. */
-  #notice: Notice | null = null
-  #flushedAt = Number.NEGATIVE_INFINITY
   // A change of the body that came while the document was loaded went unheard.
   #lookAt = performance.now()
   #isHurried = false
-  /** How many other processes are gone that have relayed text and have not stored it. */
-  #takeOvers = 0
-  /** The first refusal since text was stored last, and the bytes that were pending then. */
-  #refused: { reason: ErrorCode; bytes: number } | null = null
   #isClosed = false
 
   private constructor(live: Document, replica: LiveReplica, { key, context, onUnused, onDeleted }: Opening) {
@@ -91,7 +79,9 @@ export class OpenDocument {
     this.#context = context
     this.#replica = replica
     this.#onDeleted = onDeleted
-    this.#pending = new PendingText((change) => context.pending.add(key.workspace_id, change))
+    const { pending: room, mostPending } = context
+    this.#text = new UnstoredText({ workspaceId: key.workspace_id, room, mostPending })
+    this.#notices = new ChangeNotices(replica)
     this.#session = new EditSession(context.timing.snapshotMs)
     this.#status = new SaveStatus(live, replica)
     this.#schedule = new OperationSchedule({
@@ -108,15 +98,21 @@ export class OpenDocument {
       origin: ownOrigin('rescue'),
       onLost: (lost, origin) => originOf(origin).connection?.sendStateless(lostTextMessage(lost)),
     })
-    this.#relay = context.peers.join(key.id, {
+    const [text, session, status, rescue] = [this.#text, this.#session, this.#status, this.#rescue]
+    this.#operations = new DocumentOperations({ live, replica, text, session, status, rescue, context })
+    const relay = context.peers.join(key.id, {
       awareness: live.awareness,
       receive: (update, process) => this.#rescue.apply(update, peerOrigin(process)),
-      pending: () => this.#pending.updates,
-      takeOver: () => this.#takeOver(),
+      pending: () => this.#text.pending,
+      takeOver: () => {
+        this.#text.takeOver()
+        this.#schedule.wake()
+      },
       settled: () => {
-        if (this.#isComplete) this.#status.tellComplete()
+        if (this.#operations.isComplete) this.#status.tellComplete()
       },
     })
+    this.#text.relayBy(relay)
     this.#schedule.wake()
   }
 
@@ -132,15 +128,12 @@ export class OpenDocument {
 
   /** Whether there is text that this process must store. */
   get hasText(): boolean {
-    return !this.#pending.isEmpty || this.#takeOvers > 0
+    return this.#text.isOurs
   }
 
   /** The reason why an update of so many bytes cannot be taken now; null when there is room for it. */
   fullFor(bytes: number): ErrorCode | null {
-    const { pending, mostPending } = this.#context
-    const all = this.#pending.bytes + bytes
-    if (this.#refused !== null && all > this.#refused.bytes + mostAfterRefusal) return this.#refused.reason
-    return all <= mostPending && pending.takes(this.key.workspace_id, bytes) ? null : 'service_unavailable'
+    return this.#text.fullFor(bytes)
   }
 
   /** Whether the typed text of this process is stored, and the history has what it should keep. */
@@ -154,7 +147,7 @@ export class OpenDocument {
 
   /** Tells a new connection what is stored. */
   greet(connection: Connection): void {
-    this.#status.greet(connection, this.#isComplete)
+    this.#status.greet(connection, this.#operations.isComplete)
   }
 
   /** Is told of an update of a connection, which Hocuspocus applies next. */
@@ -162,12 +155,9 @@ export class OpenDocument {
     this.#rescue.announce(update, { source: 'connection', connection })
   }
 
-  /**
-   * Is told that the body has changed. The next operation reads the change, unless this process knows the body already.
-   */
-  notice({ bodySeq, byTyping }: Pick<ChangedBody, 'bodySeq' | 'byTyping'>): void {
-    const { at, ...earlier } = this.#notice ?? { at: performance.now(), bodySeq: 0, byTyping: true }
-    this.#notice = { at, bodySeq: Math.max(bodySeq, earlier.bodySeq), byTyping: byTyping && earlier.byTyping }
+  /** Is told of a change. The next operation reads the change, unless this process knows it already. */
+  notice(change: HeardChange): void {
+    this.#notices.hear(change)
     this.#schedule.wake()
   }
 
@@ -189,68 +179,32 @@ export class OpenDocument {
     return !this.hasText
   }
 
-  /** Folds the log into the stored state. A failure is of no consequence: a later call folds the log. */
+  /** Folds the log before the document is forgotten, and makes text pending that only the live document holds. */
   async compact(): Promise<void> {
-    const { store, log } = this.#context
-    await store.compact(this.#replica).catch((err: unknown) => log.debug({ err }, 'a log could not be folded'))
-  }
-
-  /**
-   * Adds text to the pending text that only the live document holds. The database may have been set back to an earlier
-   * state. Or Yjs held back an update of an editor until other text had arrived.
-   */
-  regainText(): void {
-    if (this.#isClosed || !this.#isStored || !this.#status.isBehind) return
-    this.#pending.add(Y.encodeStateAsUpdate(this.live, this.#status.stateVector))
+    if (!this.#isClosed) this.#operations.regainText()
+    await this.#operations.compact()
   }
 
   /** Ends all work for the document. What is pending is dropped. */
   close(): void {
     this.#isClosed = true
-    this.#relay.leave()
+    this.#text.close()
     this.#rescue.close()
-    this.#pending.clear()
     this.#schedule.stop()
   }
 
   #onUpdate(update: Uint8Array, origin: unknown): void {
     const { kind, connection } = originOf(origin)
     if (kind === 'stored' || kind === 'peer' || this.#isClosed) return
-    if (connection !== null) this.#typist = connection.context.editor.userId
-    this.#pending.add(update)
-    this.#relay.send(update, this.#typist)
+    this.#text.type(update, connection?.context.editor.userId)
     this.#schedule.wakeTyped()
   }
 
-  // All processes that have the text store it, which does no harm.
-  #takeOver(): void {
-    this.#takeOvers += 1
-    this.#schedule.wake()
-  }
-
   #dueAt(): number {
-    if (this.#isHurried || this.#takeOvers > 0 || this.#isLeft) return Number.NEGATIVE_INFINITY
-    if (this.#pending.isEmpty) return this.#notice?.at ?? this.#lookAt
-    const typed = this.#pending.dueAt(this.#context.timing)
-    const isUrgent = this.#notice !== null && this.#isByProgram(this.#notice)
-    return isUrgent ? Math.min(typed, this.#flushedAt + noticePauseMs) : typed
-  }
-
-  // Whether a program has changed the body. Such a change may move a block, and only text that is stored before the
-  // move goes along. So pending and relayed text is then stored at once.
-  #isByProgram({ byTyping, bodySeq }: Notice): boolean {
-    return !byTyping && bodySeq > this.#replica.bodySeq
-  }
-
-  // Whether everything that the live document has taken up is stored.
-  get #isStored(): boolean {
-    return this.#pending.isEmpty && !this.#relay.holdsUnstored
-  }
-
-  // Whether everything that this process has received is stored. Yjs keeps aside what has to wait for other updates.
-  get #isComplete(): boolean {
-    const { pendingStructs, pendingDs } = this.live.store
-    return this.#isStored && pendingStructs === null && pendingDs === null
+    if (this.#isHurried || this.#text.isLeftBehind || this.#isLeft) return Number.NEGATIVE_INFINITY
+    if (!this.#text.isPending) return this.#notices.heardAt ?? this.#lookAt
+    const typed = this.#text.dueAt(this.#context.timing)
+    return this.#notices.isByProgram ? Math.min(typed, this.#operations.flushedAt + noticePauseMs) : typed
   }
 
   // Whether the last editor has left before the last text or the last version was stored.
@@ -260,89 +214,24 @@ export class OpenDocument {
 
   // One operation. What happens meanwhile asks for another operation.
   async #operate(): Promise<void> {
-    const notice = this.#notice
-    this.#notice = null
+    const notice = this.#notices.take()
     this.#isHurried = false
     this.#lookAt = performance.now() + lookMs
     try {
-      const mustFlush = this.hasText || this.#isLeft || this.#isRelayedTextInDanger(notice)
-      const hasFollowed = await (mustFlush ? this.#flush() : this.#sync())
+      const isByProgram = notice !== null && this.#notices.isNewByProgram(notice)
+      // Relayed text is stored at once when a program may have moved its block.
+      const mustFlush = this.hasText || this.#isLeft || (isByProgram && this.#text.isRelayed)
+      // After notifications were missed, most documents have not changed.
+      const isBehind = isByProgram && Number.isFinite(notice.bodySeq)
+      const isLast = this.live.getConnectionsCount() === 0
+      const hasFollowed = await (mustFlush ? this.#operations.flush({ isLast }) : this.#operations.sync({ isBehind }))
       if (notice !== null && hasFollowed) this.#context.metrics.followed((performance.now() - notice.at) / 1000)
-      this.#forgetKnownNotice()
-      if (this.#replica.isLogLong) await this.compact()
+      this.#notices.forgetKnown()
+      if (this.#replica.isLogLong) await this.#operations.compact()
     } catch (error) {
-      if (notice !== null) this.notice(notice)
+      if (notice !== null) this.#notices.giveBack(notice)
       throw error
     }
-  }
-
-  #isRelayedTextInDanger(notice: Notice | null): boolean {
-    return notice !== null && this.#isByProgram(notice) && this.#relay.holdsUnstored
-  }
-
-  // A flush notifies its own process too, often before the answer to its commit arrives.
-  #forgetKnownNotice(): void {
-    if (this.#notice !== null && this.#notice.bodySeq <= this.#replica.bodySeq) this.#notice = null
-  }
-
-  // Reads what other processes and programs have stored. Returns whether there was anything.
-  async #sync(): Promise<boolean> {
-    const { updates } = await this.#context.store.sync(this.#replica)
-    await this.#follow(updates)
-    const isNewVersion = this.#status.read(this.#replica)
-    this.regainText()
-    if (updates.length > 0 || isNewVersion) this.#status.tell(this.#isComplete)
-    return updates.length > 0
-  }
-
-  // Stores pending and relayed text. Returns whether other processes or programs had stored anything.
-  async #flush(): Promise<boolean> {
-    const { store, metrics } = this.#context
-    const began = performance.now()
-    const isLast = this.live.getConnectionsCount() === 0
-    // Text that another process has only relayed belongs to the editing session of the other process.
-    const isOurs = this.hasText || isLast
-    const version = isOurs ? this.#session.next({ isLast }) : 'none'
-    // What others have typed meanwhile is stored as well, since the text that was typed here may follow it.
-    const relayed = this.#relay.forFlush()
-    const typists = this.#pending.isEmpty ? [relayed.typist, this.#typist] : [this.#typist, relayed.typist]
-    const userId = typists.find((typist) => typist !== '') ?? ''
-    const updates = [...relayed.updates, ...this.#pending.take()]
-    const takeOvers = this.#takeOvers
-    try {
-      const flushed = await store.flush({ replica: this.#replica, updates, caller: { userId }, version })
-      await this.#follow(flushed.updates)
-      this.#pending.stored()
-      relayed.stored()
-      this.#takeOvers -= takeOvers
-      this.#refused = null
-      const isNewVersion = this.#status.read(this.#replica)
-      // Another process may have stored the text, or an earlier flush whose commit went unheard.
-      if (isOurs) this.#session.flushed({ version, changed: flushed.changed || isNewVersion })
-      metrics.flushed('done', (performance.now() - began) / 1000)
-      this.#status.tell(this.#isComplete)
-      return flushed.updates.length > 0
-    } catch (error) {
-      metrics.flushed(error instanceof Refusal ? 'refused' : 'failed', (performance.now() - began) / 1000)
-      throw error
-    } finally {
-      this.#flushedAt = performance.now()
-    }
-  }
-
-  // Applies stored updates, with a turn of the event loop after each: they are cut so that none takes long. The replica
-  // gives each update once, so an error in one of them must not keep back those that follow.
-  async #follow(updates: readonly Uint8Array[]): Promise<void> {
-    const errors: unknown[] = []
-    for (const [index, update] of updates.entries()) {
-      if (index > 0) await ownTurn()
-      try {
-        this.#rescue.apply(update, ownOrigin('stored'))
-      } catch (error) {
-        errors.push(error)
-      }
-    }
-    if (errors.length > 0) throw errors[0]
   }
 
   #failed(error: unknown): { isRefusal: boolean } {
@@ -353,9 +242,9 @@ export class OpenDocument {
     else if (this.#schedule.failures === 1 && !isOutage(error)) {
       this.#context.log.warn({ err: error, document_id: this.key.id }, 'an open document could not be stored or read')
     }
-    if (!this.#pending.isEmpty) this.#status.tellUnsaved(reason)
+    if (this.#text.isPending) this.#status.tellUnsaved(reason)
     const isRefusal = reason !== 'service_unavailable'
-    if (isRefusal) this.#refused ??= { reason, bytes: this.#pending.bytes }
+    if (isRefusal) this.#text.refused(reason)
     return { isRefusal }
   }
 

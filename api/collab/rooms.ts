@@ -1,8 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Connection, Document, onAuthenticatePayload } from '@hocuspocus/server'
-import { messageYjsSyncStep1, messageYjsSyncStep2, messageYjsUpdate } from 'y-protocols/sync'
-import type { ChangedBody } from '../../shared/body/live/queries.ts'
-import { type ClientUpdate, checkUpdate, RefusedUpdate } from '../../shared/body/yjs/client-update.ts'
+import type { ChangedBody } from '../../shared/body/live/notifications.ts'
 import type { Config } from '../../shared/config/config.ts'
 import type { Database } from '../../shared/database/database.ts'
 import { isOutage } from '../../shared/database/outages.ts'
@@ -12,8 +10,9 @@ import type { RateLimiter } from '../http/rate-limit.ts'
 import { authenticateEditor } from './authenticate.ts'
 import { isTooLargeAwareness, nameStates } from './awareness.ts'
 import { AwarenessPace } from './awareness-pace.ts'
+import { missedChange } from './change-notices.ts'
 import { type ClientSocket, mostMessageBytes } from './client-socket.ts'
-import { ClosingError, reset, tryAgainLater } from './closing.ts'
+import { closeConnection, reset, SilentError } from './closing.ts'
 import { Connections, mostOfUser } from './connections.ts'
 import { Denial } from './denial.ts'
 import type { DocumentStore } from './document-store.ts'
@@ -24,7 +23,7 @@ import { OpenDocument, type OpenDocumentContext } from './open-document.ts'
 import type { Peers } from './peers/peers.ts'
 import { PendingRoom } from './pending-room.ts'
 import { type ConnectionContext, ProtocolServer, sendingBack, webRequest } from './protocol-server.ts'
-import { unsavedMessage } from './save-status.ts'
+import { checkSync } from './sync-check.ts'
 
 type Parts = {
   database: Database
@@ -79,7 +78,8 @@ export class Rooms {
       connected: async ({ connection }) => this.#welcome(connection),
       beforeHandleMessage: ({ connection, update }) => this.#gate.begin(connection, update),
       afterHandleMessage: async () => this.#gate.end(),
-      beforeSync: async ({ connection, type, payload }) => this.#check(connection, { type, payload }),
+      beforeSync: ({ connection, type, payload }) =>
+        checkSync(connection, { opened: this.#openedOf(connection), type, payload, gate: this.#gate, metrics }),
       beforeHandleAwareness: async ({ states, connection, document }) => {
         if (connection === undefined) return
         nameStates({ states, connection, document })
@@ -107,7 +107,7 @@ export class Rooms {
 
   /** Tells all open documents that notifications may have been missed. */
   noticeAll(): void {
-    for (const opened of this.#open.values()) opened.notice({ bodySeq: Number.POSITIVE_INFINITY, byTyping: false })
+    for (const opened of this.#open.values()) opened.notice(missedChange)
   }
 
   get figures() {
@@ -146,16 +146,26 @@ export class Rooms {
     }
   }
 
-  async #authenticate({ token, documentName: documentId, socketId, connectionConfig, context }: onAuthenticatePayload) {
+  async #authenticate({
+    token,
+    documentName: documentId,
+    socketId,
+    connectionConfig,
+    context: client,
+  }: onAuthenticatePayload) {
     if (this.#isEnding) throw new Denial('service_unavailable')
     this.#connections.admit({ documentId, socketId })
-    const { origin, socket } = context as ConnectionContext
-    const editor = await authenticateEditor(this.#parts, { token, documentId, origin, address: socket.address })
-    this.#connections.admitUser(editor.userId)
-    await this.#gate.admit(editor.userId)
+    const { origin, socket } = client as ConnectionContext
+    const context = { ...this.#parts, admitUser: (userId: string) => this.#admitUser(userId) }
+    const editor = await authenticateEditor(context, { token, documentId, origin, address: socket.address })
     connectionConfig.readOnly = editor.readOnly
     socket.authenticated()
     return { editor }
+  }
+
+  async #admitUser(userId: string): Promise<void> {
+    this.#connections.admitUser(userId)
+    await this.#gate.admit(userId)
   }
 
   async #load(live: Document, editor: Editor): Promise<void> {
@@ -186,49 +196,6 @@ export class Rooms {
     opened.greet(connection)
   }
 
-  // Is called before an update is applied. Throwing closes the connection.
-  #check(connection: Connection<ConnectionContext>, { type, payload }: { type: number; payload: Uint8Array }): void {
-    const opened = this.#openedOf(connection)
-    if (opened === undefined) {
-      connection.context.socket.close(...reset)
-      throw new ClosingError('Reset Connection')
-    }
-    if (type === messageYjsSyncStep1) return
-    if (type !== messageYjsSyncStep2 && type !== messageYjsUpdate) this.#refuse(connection)
-    // An editor that comes back learns whether its text is stored, after it has learned that its text has arrived.
-    if (type === messageYjsSyncStep2) setImmediate(() => opened.greet(connection))
-    if (connection.readOnly) return
-    this.#requireRoom(connection, { opened, bytes: payload.byteLength })
-    opened.announce(this.#read(connection, payload), connection)
-  }
-
-  #requireRoom(connection: Connection<ConnectionContext>, wanted: { opened: OpenDocument; bytes: number }): void {
-    const { opened, bytes } = wanted
-    const reason = opened.fullFor(bytes)
-    if (reason === null) return
-    this.#parts.metrics.cut('overloaded')
-    connection.sendStateless(unsavedMessage(reason))
-    connection.context.socket.close(...tryAgainLater)
-    throw new ClosingError('service_unavailable')
-  }
-
-  // An editor that connects anew sends everything that is missing in one update, which may be right then. Hocuspocus
-  // would answer an update that Yjs cannot read as if it had been applied.
-  #read(connection: Connection<ConnectionContext>, update: Uint8Array): ClientUpdate {
-    try {
-      return checkUpdate(connection.document, update)
-    } catch (error) {
-      if (!(error instanceof RefusedUpdate)) throw error
-      return this.#refuse(connection)
-    }
-  }
-
-  #refuse(connection: Connection<ConnectionContext>): never {
-    this.#parts.metrics.cut('malformed')
-    connection.context.socket.close(...reset)
-    throw new ClosingError('invalid_request')
-  }
-
   #paceOf(connection: Connection<ConnectionContext>): AwarenessPace {
     const pace = this.#paces.get(connection) ?? new AwarenessPace(connection)
     this.#paces.set(connection, pace)
@@ -240,14 +207,13 @@ export class Rooms {
     const opened = this.#open.get(live.name)
     if (opened === undefined || opened.live !== live) return
     if (opened.isDone && !opened.isClosed && !this.#isEnding) {
-      opened.regainText()
       await opened.compact()
     }
     if (!opened.isDone) {
       opened.hurry()
-      throw new Veto()
+      throw new SilentError()
     }
-    if (live.getConnectionsCount() > 0) throw new Veto()
+    if (live.getConnectionsCount() > 0) throw new SilentError()
     opened.close()
     this.#open.delete(live.name)
   }
@@ -255,7 +221,7 @@ export class Rooms {
   #closeDeleted(live: Document): void {
     for (const connection of live.getConnections()) {
       this.#parts.metrics.cut('deleted')
-      connection.close({ code: 4404, reason: 'document_not_found' })
+      closeConnection(connection, 'document_not_found')
     }
     void this.#hocuspocus.unloadDocument(live)
   }
@@ -278,9 +244,6 @@ export class Rooms {
     }
   }
 }
-
-// Errors for Hocuspocus have no message, because Hocuspocus prints messages.
-class Veto extends Error {}
 
 function denialOf(error: unknown): Denial {
   if (error instanceof Denial) return error

@@ -12,8 +12,8 @@ import { addressOf } from '../http/requesters.ts'
 import { ClientSocket, mostMessageBytes } from './client-socket.ts'
 import type { CollabMetrics } from './metrics.ts'
 import type { Rooms } from './rooms.ts'
+import { isCollaborationPath, isForLiveEditing } from './upgrade-request.ts'
 
-const path = '/collab'
 const checkMs = 1000
 // The most sockets beyond the connections that the process takes, and the most sockets of one address that have no
 // document open. A proxy that does not tell the addresses of its clients counts as one address.
@@ -42,7 +42,8 @@ export class CollabServer {
 
   constructor(options: Options) {
     this.#options = options
-    this.#http = createServer((request, response) => void this.#answer(request, response))
+    const shouldUpgradeCallback = isForLiveEditing
+    this.#http = createServer({ shouldUpgradeCallback }, (request, response) => void this.#answer(request, response))
     this.#http.on('upgrade', (request, socket, head) => this.#upgrade(request, { socket, head }))
     this.#checking = setInterval(() => this.#check(), checkMs)
   }
@@ -86,7 +87,7 @@ export class CollabServer {
     if (request.url === '/healthz') return sendJson(response, 200, { status: 'ok' })
     if (request.url === '/readyz') return this.#answerReadiness(response)
     if (request.url === '/metrics') return this.#answerMetrics(request, response)
-    if (request.url?.split('?')[0] === path) return send(response, 426, { headers: { Upgrade: 'websocket' } })
+    if (isCollaborationPath(request.url)) return send(response, 426, { headers: { Upgrade: 'websocket' } })
     send(response, 404)
   }
 
@@ -105,24 +106,24 @@ export class CollabServer {
       return send(response, error.status, { headers: error.headers })
     }
     const { registry } = this.#served.metrics
-    send(response, 200, { headers: { 'Content-Type': registry.contentType }, text: await registry.metrics() })
+    const headers = { 'Content-Type': registry.contentType }
+    await registry.metrics().then(
+      (text) => send(response, 200, { headers, text }),
+      () => send(response, 500),
+    )
   }
 
   #upgrade(request: IncomingMessage, { socket, head }: { socket: Duplex; head: Buffer }): void {
     const served = this.#served
     socket.on('error', () => {})
-    if (request.url?.split('?')[0] !== path) {
-      refuse(socket, '404 Not Found')
-      return
-    }
     const { SESSION_SECRET: secret, TRUST_PROXY: proxies } = this.#options.config
     const address = addressOf({ ip: clientAddress(request, { secret, proxies }) })
     if (served === null || this.#ending || this.#isFullFor(address)) {
-      refuse(socket, '503 Service Unavailable')
+      socket.end('HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
       return
     }
     this.#upgrades.handleUpgrade(request, socket, head, (upgraded) => {
-      const client = new ClientSocket(upgraded, { address, metrics: served.metrics })
+      const client = new ClientSocket(upgraded, { stream: socket, address, metrics: served.metrics })
       this.#sockets.add(client)
       client.onClose(() => this.#sockets.delete(client))
       served.rooms.connect(client, request)
@@ -139,10 +140,6 @@ export class CollabServer {
     const now = performance.now()
     for (const socket of this.#sockets) socket.check(now)
   }
-}
-
-function refuse(socket: Duplex, status: string): void {
-  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
 }
 
 function sendJson(response: ServerResponse, status: number, body: object): void {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { liveBodiesChannel, readChangedBody } from '../../shared/body/live/queries.ts'
+import { liveBodiesChannel, readChangedBody } from '../../shared/body/live/notifications.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { bodyConsequences } from '../../shared/consequences/body.ts'
 import { openDatabase } from '../../shared/database/database.ts'
@@ -8,6 +8,7 @@ import { sessionName } from '../../shared/health/queries.ts'
 import { openJobs } from '../../shared/jobs/send.ts'
 import type { Logger } from '../../shared/process/log.ts'
 import { createRateLimiter } from '../http/rate-limit.ts'
+import { observeProcess } from '../operations/process-metrics.ts'
 import { DocumentStore } from './document-store.ts'
 import { createCollabMetrics } from './metrics.ts'
 import { openPeers } from './peers/peers.ts'
@@ -23,6 +24,7 @@ export async function startCollab({ config, log, sockets }: { config: Config; lo
   const database = await openDatabase({ url: config.DATABASE_URL, poolSize, name: sessionName('collab', randomUUID()) })
   const jobs = await openJobs({ database, onError: (error) => log.error({ err: error }, 'job queue') })
   const metrics = createCollabMetrics(() => ({ ...rooms.figures, sockets: sockets() }))
+  observeProcess({ registry: metrics.registry, database })
   const store = new DocumentStore({ database, jobs, config, consequences: { body: bodyConsequences } })
   const rateLimiter = createRateLimiter({ database, config, log })
   const peers = openPeers({ url: config.DATABASE_URL, log, registry: metrics.registry })

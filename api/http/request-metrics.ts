@@ -8,8 +8,8 @@ export type HttpMetrics = {
 }
 
 /**
- * Creates the HTTP metrics on a new registry. `observeProcess` adds more metrics to the registry, which `/metrics`
- * serves.
+ * Creates the HTTP metrics on a new registry. `observeProcess` and `observeService` add more metrics to the registry,
+ * which `/metrics` serves.
  */
 export function createHttpMetrics(): HttpMetrics {
   const registry = new Registry()

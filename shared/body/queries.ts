@@ -3,6 +3,7 @@ import { prepared, type Queryable, sql, type Transaction } from '../database/dat
 import { row } from '../database/row.ts'
 import { inWorkspaces } from '../database/workspaces.ts'
 import type { DocumentLocator, DocumentRow } from '../documents/queries.ts'
+import { nextEventRowNo } from '../events/record.ts'
 import { isSourceOfOpenJob } from '../jobs/requested/obsolete.ts'
 import { Nullable } from '../schema/identifiers.ts'
 import type { Splice } from './versioned-lines.ts'
@@ -24,6 +25,7 @@ export function bodyText(db: Queryable, key: DocumentKey & { body_seq: number })
 const LockedShape = Type.Object({
   body: Type.String(),
   changing_at: Type.Number(),
+  event_row_no: Type.Number(),
   is_live: Type.Boolean(),
   has_open_jobs: Type.Boolean(),
 })
@@ -31,9 +33,10 @@ const LockedShape = Type.Object({
 /**
  * A current body, of a document that the transaction has locked: its canonical text, and further facts. `changing_at`
  * is the time in Unix milliseconds that a change now gets as `updated_at`; it is never earlier than the previous
- * `updated_at`. `is_live` says whether the document was ever opened live, and `has_open_jobs` whether a requested job
- * is open whose source is the document. A member that is false stays false until the transaction ends, because whoever
- * would make it true locks the document first.
+ * `updated_at`. `event_row_no` is the number for the row of the event that a change records. `is_live` says whether the
+ * document was ever opened live, and `has_open_jobs` whether a requested job is open whose source is the document. A
+ * member that is false stays false until the transaction ends, because whoever would make it true locks the document
+ * first.
  */
 export type LockedBody = Static<typeof LockedShape>
 
@@ -45,6 +48,7 @@ export function lockedBody(tx: Transaction, locator: DocumentLocator): Promise<L
   return tx.maybeOne(
     prepared(sql.type(row(LockedShape))`
     SELECT b.body, greatest(clock_timestamp()::timestamptz(3), d.updated_at) AS changing_at,
+      ${nextEventRowNo} AS event_row_no,
       EXISTS (
         SELECT FROM document_y_states y WHERE y.workspace_id = d.workspace_id AND y.document_id = d.id) AS is_live,
       ${isSourceOfOpenJob(sql.fragment`d.workspace_id`, sql.fragment`d.id`)} AS has_open_jobs

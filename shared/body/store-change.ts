@@ -1,7 +1,7 @@
 import { eventDocument } from '../documents/present.ts'
 import type { DocumentRow } from '../documents/queries.ts'
 import { Refusal } from '../errors/errors.ts'
-import { recordEvents } from '../events/record.ts'
+import { recordEvent } from '../events/record.ts'
 import { checkBytes, checkCharacters, maximumNodes } from './body-limits.ts'
 import type { BodyChange, TwoTexts } from './change.ts'
 import type { CommitContext } from './consequence.ts'
@@ -14,7 +14,7 @@ import type { Splice } from './versioned-lines.ts'
  */
 export type Storing = {
   before: DocumentRow
-  locked: Pick<queries.LockedBody, 'changing_at' | 'is_live' | 'has_open_jobs'>
+  locked: Pick<queries.LockedBody, 'changing_at' | 'event_row_no' | 'is_live' | 'has_open_jobs'>
   /** What the new body changes; null when the body stays the same. */
   change: BodyChange | null
   /** The stored texts of both bodies. Lines that both bodies have may be missing in both. */
@@ -36,11 +36,16 @@ export type Storing = {
  */
 export async function storeChange(context: CommitContext, storing: Storing): Promise<DocumentRow> {
   const { before, locked, change, texts } = storing
-  const { changing_at: changedAt, is_live: isLive, has_open_jobs: hasOpenJobs } = locked
+  const { changing_at: changedAt, event_row_no: eventRowNo, is_live: isLive, has_open_jobs: hasOpenJobs } = locked
   const document = documentAfter(storing, { config: context.config, changedAt })
   store(context, storing, document)
   if (change === null) return document
-  const eventRowNo = await recordEvent(context, document)
+  recordEvent(context.tx, {
+    workspaceId: document.workspace_id,
+    name: 'document.content.updated',
+    document: eventDocument(document),
+    rowNo: eventRowNo,
+  })
   const write = { before, document, texts, change, eventRowNo, isLive, hasOpenJobs }
   for (const follow of context.consequences.body) await follow(context, write)
   return document
@@ -101,13 +106,4 @@ function store({ tx, config }: CommitContext, storing: Storing, document: Docume
     })
   }
   queries.updateBodyState(tx, document)
-}
-
-async function recordEvent({ tx }: CommitContext, document: DocumentRow): Promise<number> {
-  const [rowNo = 0] = await recordEvents(tx, {
-    workspaceId: document.workspace_id,
-    name: 'document.content.updated',
-    documents: [eventDocument(document)],
-  })
-  return rowNo
 }

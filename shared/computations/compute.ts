@@ -6,7 +6,7 @@ import { Refusal } from '../errors/errors.ts'
 import { currentCall } from '../turns/requester.ts'
 import { Turns } from '../turns/turns.ts'
 import { type Computation, ComputationLimitError, limited } from './computation.ts'
-import type { ThreadAnswer } from './thread-main.ts'
+import type { ThreadAnswer, ThreadTask } from './thread-main.ts'
 
 // The number of threads: one for each processor, and at least two. A single workspace never has all threads.
 const atOnce = Math.max(2, availableParallelism())
@@ -125,17 +125,18 @@ class Thread {
    */
   async run<Input, Output>(computation: Computation<Input, Output>, input: Input): Promise<Output> {
     const { module, name } = computation
+    const limitMs = computation.cpuMs(input)
     const over = new AbortController()
     const { promise, resolve, reject } = Promise.withResolvers<ThreadAnswer>()
     this.#onEnd = reject
     this.#onAnswer = (answer) => {
       // The time for loading the module does not count against the input.
-      if ('loaded' in answer) void this.#endLate(computation.cpuMs(input), over.signal)
+      if ('loaded' in answer) void this.#endLate(limitMs, over.signal)
       else resolve(answer)
     }
     this.#worker.ref()
     try {
-      this.#worker.postMessage({ module, name, input })
+      this.#worker.postMessage({ module, name, input, limitMs } satisfies ThreadTask)
       return outputOf(await promise) as Output
     } finally {
       over.abort()
@@ -174,6 +175,7 @@ class Thread {
 
 function outputOf(answer: ThreadAnswer): unknown {
   if ('output' in answer) return answer.output
+  if ('overLimit' in answer) throw new ComputationLimitError('time')
   if (!('refused' in answer)) throw 'error' in answer ? answer.error : new Error('no answer')
   const { code, message, status, details, headers } = answer.refused
   throw new Refusal(code, { message, status, headers, ...(details !== undefined && { details }) })

@@ -1,6 +1,6 @@
 import { updateReferences } from '../body/attachment-references.ts'
 import type { BodyConsequence } from '../body/consequence.ts'
-import { notifyLiveEditors } from '../body/live/queries.ts'
+import { notifyLiveEditors } from '../body/live/notifications.ts'
 import { staleAfterWrite } from '../jobs/projections/stale.ts'
 import { endJobsOfChangedBody } from '../jobs/requested/obsolete.ts'
 import { syncUnits } from '../localization/units/sync.ts'

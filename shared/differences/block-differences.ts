@@ -3,7 +3,7 @@ import type { BlockNode, BodyNode } from '../body/document.ts'
 import { compareLines, type LineStep, lineSteps, operationOf } from '../body/manifest.ts'
 import { isTextblock } from '../body/nodes.ts'
 import { inlineHunks } from './inline-hunks.ts'
-import type { TextblockDifference } from './schema.ts'
+import type { BlockDifference, TextblockDifference } from './schema.ts'
 
 /**
  * The difference of two bodies, given as their stored lines, by top-level blocks: an array of `BlockDifference` as JSON
@@ -14,12 +14,19 @@ export function blockDifferences(from: readonly string[], to: readonly string[])
   return `[${lineSteps(compareLines(from, to)).map(blockDifference).join(',')}]`
 }
 
+type Heading = Pick<Static<typeof BlockDifference>, 'op' | 'block_id' | 'old_position' | 'new_position'>
+
 // The stored lines are JSON already, so they are not written again.
 function blockDifference({ before, after }: LineStep): string {
   const [old, current] = [before?.line ?? null, after?.line ?? null]
   const op = operationOf(old, current)
-  const block_id = (after ?? before)?.block.attrs.id
-  const heading = { op, block_id, old_position: before?.position ?? null, new_position: after?.position ?? null }
+  const block_id = String((after ?? before)?.block.attrs.id)
+  const heading: Heading = {
+    op,
+    block_id,
+    old_position: before?.position ?? null,
+    new_position: after?.position ?? null,
+  }
   const texts = op === 'modified' && before && after ? textDifferences(before.block, after.block) : {}
   const parts = [
     `${JSON.stringify(heading).slice(1, -1)},"before":${old},"after":${current}`,
@@ -28,8 +35,10 @@ function blockDifference({ before, after }: LineStep): string {
   return `{${parts.filter((part) => part !== '').join(',')}}`
 }
 
+type TextDifferences = Pick<Static<typeof BlockDifference>, 'hunks' | 'children'>
+
 /** The difference of the texts of a block: `hunks` of a textblock, or `children` of a block that holds textblocks. */
-function textDifferences(before: BlockNode, after: BlockNode) {
+function textDifferences(before: BlockNode, after: BlockNode): TextDifferences {
   if (isTextblock(before.type) && isTextblock(after.type)) {
     return { hunks: inlineHunks(before.content ?? [], after.content ?? []) }
   }

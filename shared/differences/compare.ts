@@ -1,5 +1,4 @@
-import type { Caller } from '../auth/caller.ts'
-import { visibleWorkspaces } from '../auth/caller.ts'
+import { type Caller, visibleWorkspaces } from '../auth/caller.ts'
 import { textVersion } from '../body/canonical.ts'
 import type { TwoTexts } from '../body/change.ts'
 import { linesToMarkdown } from '../body/markdown/to-markdown.ts'
@@ -74,7 +73,8 @@ const comparing: Computation<Comparing, string> = computation({
 function sideOf(field: 'from' | 'to', { named, found }: { named: NamedBody; found: ComparedBody }) {
   const { seq, version, body } = found
   if (version === null || body === null) {
-    throw new Refusal('version_not_found', { details: { id: named === 'newest' ? null : String(named), field } })
+    const id = typeof named === 'object' ? named.seq : null
+    throw new Refusal('version_not_found', { details: { id, field } })
   }
   return { side: { seq: seq ?? ('current' as const), version }, text: body }
 }

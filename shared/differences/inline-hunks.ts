@@ -31,7 +31,7 @@ const shortLength = 8192
 
 /**
  * Inline content as words, stretches of white space, graphemes, and nodes other than a text. Equal tokens have equal
- * keys. `ends` are the offsets at which the tokens end, in UTF-16 code units. A node other than a text has the length 1.
+ * keys. `ends` are the offsets at which the tokens end, in UTF-16 code units. A node other than a text has length 1.
  */
 type Tokens = { nodes: readonly BodyNode[]; keys: string[]; ends: number[] }
 

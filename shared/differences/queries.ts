@@ -5,8 +5,11 @@ import { inWorkspaces } from '../database/workspaces.ts'
 import type { DocumentLocator } from '../documents/queries.ts'
 import { Nullable } from '../schema/identifiers.ts'
 
-/** A body of a document: the current body, the newest kept version, or the kept version with a number. */
-export type NamedBody = 'current' | 'newest' | number
+/**
+ * A body of a document: the current body, the newest kept version, or the kept version of a number. The number is given
+ * by its digits, because a request may name a number that JavaScript cannot hold. No version has such a number.
+ */
+export type NamedBody = 'current' | 'newest' | { seq: string }
 
 const ComparedShape = Type.Object({
   is_from: Type.Boolean(),
@@ -27,7 +30,7 @@ export function comparedBodies(
   named: DocumentLocator & { from: NamedBody; to: NamedBody },
 ): Promise<readonly ComparedBody[]> {
   const side = (body: NamedBody) => sql.fragment`
-    ${body === 'current'}::boolean, ${body === 'newest'}::boolean, ${typeof body === 'number' ? body : null}::bigint`
+    ${body === 'current'}::boolean, ${body === 'newest'}::boolean, ${seqOf(body)}::bigint`
   return db.any(
     prepared(sql.type(row(ComparedShape))`
     SELECT s.is_from, v.seq, b.version, b.body
@@ -42,4 +45,9 @@ export function comparedBodies(
     WHERE i.id = ${named.documentId} AND ${inWorkspaces(sql.fragment`i.workspace_id`, named.workspaceIds)}
     ORDER BY s.is_from DESC`),
   )
+}
+
+function seqOf(body: NamedBody): number | null {
+  const seq = typeof body === 'object' ? Number(body.seq) : null
+  return Number.isSafeInteger(seq) ? seq : null
 }

@@ -42,10 +42,10 @@ export async function moveDocuments(
 }
 
 /**
- * Deletes documents, all of them or none. Refuses with 403 when the caller is a viewer of the workspace of a document,
- * and with 422 `documents_unavailable` when a document is not visible.
+ * Deletes documents, all of them or none, and returns the workspaces that they were in. Refuses with 403 when the
+ * caller is a viewer of such a workspace, and with 422 `documents_unavailable` when a document is not visible.
  */
-export async function deleteSeveral(context: DeletionContext, documentIds: readonly string[]): Promise<void> {
+export async function deleteSeveral(context: DeletionContext, documentIds: readonly string[]): Promise<string[]> {
   const { tx, caller } = context
   const documents = await lockVisibleDocuments(tx, { documentIds, workspaceIds: visibleWorkspaces(caller) })
   const byWorkspace = Map.groupBy(documents, ({ workspace_id }) => workspace_id)
@@ -54,6 +54,7 @@ export async function deleteSeveral(context: DeletionContext, documentIds: reado
   for (const [workspaceId, members] of byWorkspace) {
     await deleteDocuments(context, { workspaceId, documentIds: members.map(({ id }) => id) })
   }
+  return [...byWorkspace.keys()]
 }
 
 function withoutLocation(): Refusal {

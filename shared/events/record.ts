@@ -26,6 +26,30 @@ export type EventDocument = {
 /** The channel on which a write wakes the sequencer, which numbers the events of the write. */
 export const unnumberedChannel = 'svc_events_unnumbered'
 
+/** The number for the row of one event, as SQL. A write draws the number under the lock of its document. */
+export const nextEventRowNo = sql.fragment`nextval('events_row_no_seq')`
+
+/**
+ * Records the event of one document in the transaction of the write. `rowNo` was drawn as `nextEventRowNo`, so that
+ * nobody has to wait for an answer.
+ */
+export function recordEvent(
+  tx: Transaction,
+  input: { workspaceId: string; name: EventName; document: EventDocument; rowNo: number },
+): void {
+  const { workspaceId, name, document, rowNo } = input
+  const { id, document_set_id: setId, locale } = document
+  tx.send(
+    prepared(sql.unsafe`
+    WITH recorded AS (
+      INSERT INTO events (workspace_id, row_no, name, document_id, document_set_id, locale, document)
+      OVERRIDING SYSTEM VALUE
+      VALUES (${workspaceId}, ${rowNo}, ${name}, ${id}, ${setId}, ${locale}, ${JSON.stringify(document)}::jsonb)
+    )
+    SELECT pg_notify(${unnumberedChannel}, '')`),
+  )
+}
+
 const RowNo = row(Type.Object({ row_no: Type.Number() }))
 
 /**

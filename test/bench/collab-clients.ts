@@ -23,6 +23,8 @@ export type Requests = {
   type: { takes: Typing; gives: number[] }
   /** Types a word into the block and waits for the message that all is saved, so often. */
   save: { takes: { client: number; block: number; times: number }; gives: null }
+  /** Types a word into the block and waits until the server has received it, so often. */
+  deliver: { takes: { client: number; block: number; times: number }; gives: null }
   /** Resolves with the time of this machine in milliseconds at which the client had the text. */
   watch: { takes: { client: number; text: string }; gives: number }
 }
@@ -71,6 +73,22 @@ const answers: { [Name in keyof Requests]: (given: Requests[Name]['takes']) => P
       })
       insert(clientOf(client), block, nextWord())
       await saved
+    }
+    return null
+  },
+  async deliver({ client, block, times }) {
+    const { provider } = clientOf(client)
+    for (let turn = 0; turn < times; turn += 1) {
+      const received = new Promise<void>((resolve) => {
+        const look = ({ number }: { number: number }) => {
+          if (number > 0) return
+          provider.off('unsyncedChanges', look)
+          resolve()
+        }
+        provider.on('unsyncedChanges', look)
+      })
+      insert(clientOf(client), block, nextWord())
+      await received
     }
     return null
   },

@@ -7,6 +7,7 @@ import { applyDocument } from '../../shared/body/yjs/apply.ts'
 import { bodyFragment, idOf, readDocument, writeNodes } from '../../shared/body/yjs/encoding.ts'
 import { followInto } from '../../shared/body/yjs/state.ts'
 import { runs } from '../support/property-runs.ts'
+import { paragraph } from './blocks.ts'
 import { edited, idFrom, normalised, randomBody, randomEdits } from './random-body.ts'
 
 test('a live document shows exactly what the API wrote, at once and not piece by piece', async (t) => {
@@ -133,10 +134,6 @@ function liveFragment(from: DocNode): Y.XmlFragment {
 
 function body(...content: BodyNode[]): DocNode {
   return { type: 'doc', content } as DocNode
-}
-
-function paragraph(id: number, text: string): BodyNode {
-  return { type: 'paragraph', attrs: { id: idFrom(id) }, content: [{ type: 'text', text }] }
 }
 
 function same(got: DocNode, want: DocNode): void {

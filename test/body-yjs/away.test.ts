@@ -3,8 +3,9 @@ import * as Y from 'yjs'
 import type { BodyNode, DocNode } from '../../shared/body/document.ts'
 import { bodyFragment } from '../../shared/body/yjs/encoding.ts'
 import { compact } from '../../shared/body/yjs/state.ts'
+import { paragraph } from './blocks.ts'
 import { blocksOf, idFrom, normalised } from './random-body.ts'
-import { allText, type Editor, Room } from './room.ts'
+import { blockOf, type Editor, moveToEnd, Room } from './room.ts'
 
 const [first, second] = [idFrom(1), idFrom(2)]
 
@@ -15,10 +16,10 @@ test('two tabs of one person write into one document, and each tab keeps its own
   left.text(first).insert(0, 'L')
   right.text(first).insert(0, 'R')
   room.settle()
-  t.match(textOf(room, first), /^(LR|RL)one$/)
+  t.match(room.textOf(first), /^(LR|RL)one$/)
   undo.undo()
   room.settle()
-  t.equal(textOf(room, first), 'Rone')
+  t.equal(room.textOf(first), 'Rone')
 })
 
 test('an editor that was away for hours loses nothing when the log was folded meanwhile', async (t) => {
@@ -36,8 +37,8 @@ test('an editor that was away for hours loses nothing when the log was folded me
   const reopened = new Room(room.body, 1, compact(folded.at(-1) as Uint8Array, []))
   reopened.rescue.apply(Y.encodeStateAsUpdate(away.doc, Y.encodeStateVector(reopened.live)), reopened.editors[0])
   reopened.settle()
-  t.equal(textOf(reopened, first), 'one typed in the train')
-  t.equal(textOf(reopened, second), '9')
+  t.equal(reopened.textOf(first), 'one typed in the train')
+  t.equal(reopened.textOf(second), '9')
   t.strictSame(reopened.lost, [])
 })
 
@@ -55,18 +56,18 @@ test('thousands of updates of an editor that was away come as one update, also i
       want = want.slice(1)
     }
   }
-  write(room, (body) => body.content.push(...body.content.splice(0, 1)))
+  room.write(moveToEnd)
   room.flush()
   room.reconnect(away)
   room.settle()
-  t.equal(textOf(room, first), want)
+  t.equal(room.textOf(first), want)
 })
 
 test('a rollback while somebody types takes back the old words and keeps the new', async (t) => {
   const room = opened()
   const [anna] = room.editors as [Editor, Editor]
   const before = room.body
-  write(room, (body) => {
+  room.write((body) => {
     const block = blockOf(body, first)
     block.content = [{ type: 'text', text: 'one and all the rest' }]
     body.content.splice(1, 1)
@@ -79,8 +80,8 @@ test('a rollback while somebody types takes back the old words and keeps the new
   room.deliver(anna)
   finish()
   room.settle()
-  t.equal(textOf(room, first), 'new words one')
-  t.equal(textOf(room, second), 'two')
+  t.equal(room.textOf(first), 'new words one')
+  t.equal(room.textOf(second), 'two')
 })
 
 test('undo after a program moved the block brings nothing back twice, and later undo works', async (t) => {
@@ -90,16 +91,16 @@ test('undo after a program moved the block brings nothing back twice, and later 
   anna.text(first).insert(3, ' typed')
   anna.text(first).delete(0, 1)
   room.settle()
-  write(room, (body) => body.content.push(...body.content.splice(0, 1)))
+  room.write(moveToEnd)
   room.settle()
   anna.text(second).insert(0, 'X')
   undo.undo()
   room.settle()
-  t.equal(textOf(room, second), 'two', 'the newest change is undone')
+  t.equal(room.textOf(second), 'two', 'the newest change is undone')
   undo.undo()
   undo.undo()
   room.settle()
-  t.equal(textOf(room, first), 'ne typed', 'what moved away stays as it is')
+  t.equal(room.textOf(first), 'ne typed', 'what moved away stays as it is')
   t.equal(room.body.content.length, 3)
 })
 
@@ -113,8 +114,8 @@ test('undo after a PUT replaced the body takes back only what the person typed',
   room.settle()
   undo.undo()
   room.settle()
-  t.equal(textOf(room, idFrom(11)), 'one words of a program')
-  t.equal(textOf(room, idFrom(12)), 'two')
+  t.equal(room.textOf(idFrom(11)), 'one words of a program')
+  t.equal(room.textOf(idFrom(12)), 'two')
 })
 
 test('undo of a drag that a program has followed by a move leaves each block id once', async (t) => {
@@ -127,7 +128,7 @@ test('undo of a drag that a program has followed by a move leaves each block id 
     bodyFragment(anna.doc).insert(1, [copy])
   })
   room.settle()
-  write(room, (body) => body.content.push(...body.content.splice(1, 1)))
+  room.write((body) => body.content.push(...body.content.splice(1, 1)))
   room.settle()
   undo.undo()
   room.settle()
@@ -142,24 +143,4 @@ function opened(): Room {
 
 function body(...content: BodyNode[]): DocNode {
   return normalised({ type: 'doc', content })
-}
-
-function paragraph(id: number, text: string): BodyNode {
-  return { type: 'paragraph', attrs: { id: idFrom(id) }, content: [{ type: 'text', text }] }
-}
-
-function write(room: Room, change: (body: { content: BodyNode[] }) => void): void {
-  const next = structuredClone(room.body) as { type: string; content: BodyNode[] }
-  change(next)
-  room.body = normalised(next)
-}
-
-function blockOf(body: { content: BodyNode[] } | DocNode, id: string): BodyNode {
-  const found = blocksOf(body as BodyNode).find(({ node }) => node.attrs?.id === id)
-  if (!found) throw new Error(`no block ${id}`)
-  return found.node
-}
-
-function textOf(room: Room, id: string): string {
-  return allText(blockOf(room.body, id))
 }

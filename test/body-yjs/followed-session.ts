@@ -154,7 +154,7 @@ function same(got: unknown, want: unknown): void {
 }
 
 /** A body after edits; null when the edits put a node where it may not stand, such as frontmatter into a quotation. */
-function editedOrNull(from: DocNode, edits: readonly Edit[], firstId: number): DocNode | null {
+export function editedOrNull(from: DocNode, edits: readonly Edit[], firstId: number): DocNode | null {
   try {
     return edited(from, edits, firstId)
   } catch (error) {

@@ -1,18 +1,17 @@
 import fc from 'fast-check'
 import { test } from 'tap'
 import * as Y from 'yjs'
-import { idsInLine, topBlockId } from '../../shared/body/block-lines.ts'
-import { canonicalJson, documentToLines } from '../../shared/body/canonical.ts'
-import type { BodyNode, DocNode } from '../../shared/body/document.ts'
+import { canonicalJson } from '../../shared/body/canonical.ts'
 import { holdsBody } from '../../shared/body/yjs/computations.ts'
 import { bodyFragment, readDocument, writeNodes } from '../../shared/body/yjs/encoding.ts'
 import { FollowingBody } from '../../shared/body/yjs/following-body.ts'
-import { deriveState, openState } from '../../shared/body/yjs/state.ts'
+import { openState } from '../../shared/body/yjs/state.ts'
 import { atOnce, inSlices } from '../../shared/computations/slices.ts'
 import { runs } from '../support/property-runs.ts'
+import { paragraph } from './blocks.ts'
+import { opened } from './followed-editor.ts'
 import { FollowedSession, followedStep } from './followed-session.ts'
 import { idFrom, randomBody } from './random-body.ts'
-import { elementsBelow, textsBelow } from './wild-editor.ts'
 
 test('a flush that reads only what changed stores what a flush of the whole document would store', async (t) => {
   fc.assert(
@@ -25,151 +24,6 @@ test('a flush that reads only what changed stores what a flush of the whole docu
     runs,
   )
   t.pass()
-})
-
-test('a block keeps its id when somebody presses Enter at its start or pastes a copy above it', async (t) => {
-  const { body, fragment } = opened(paragraph(1, 'one'), paragraph(2, 'two'))
-  fragment.insert(0, writeNodes([{ type: 'paragraph', attrs: { id: idFrom(1) } }, paragraph(2, 'two')]))
-  atOnce(body.settle('doc_1@1'))
-  const ids = body.lines.map(topBlockId)
-  t.strictSame(ids.slice(2), [idFrom(1), idFrom(2)])
-  t.equal(new Set(ids).size, 4)
-  const live = bodyFragment(body.doc).toArray()
-  t.strictSame(
-    live.map((child) => (child as Y.XmlElement).getAttribute('id')),
-    ids,
-  )
-})
-
-test('blocks keep their ids and carets when an editor that does not know ids types in them', async (t) => {
-  const item = (id: number, text: string) => ({
-    type: 'listItem',
-    attrs: { id: idFrom(id) },
-    content: [paragraph(id + 1, text)],
-  })
-  const list = {
-    type: 'bulletList',
-    attrs: { id: idFrom(10) },
-    content: [item(20, 'one'), item(30, 'two'), item(40, 'three')],
-  }
-  const { body, fragment } = opened(paragraph(1, 'first'), list)
-  const before = body.lines
-  for (const [index, word] of ['a', 'b'].entries()) {
-    fragment.doc?.transact(() => {
-      for (const element of elementsBelow(fragment)) element.removeAttribute('id')
-      textsBelow(fragment)[2]?.insert(0, word)
-    })
-    const elements = elementsBelow(bodyFragment(body.doc))
-    const { updates, repairs } = atOnce(body.settle(`doc_1@${index}`))
-    t.strictSame(new Set(repairs.map(({ kind }) => kind)), new Set(['id_restored']))
-    t.strictSame(elementsBelow(bodyFragment(body.doc)), elements, 'no element was made anew')
-    for (const update of updates) Y.applyUpdate(fragment.doc as Y.Doc, update)
-  }
-  t.strictSame(body.lines, [before[0], before[1]?.replace('two', 'batwo')])
-})
-
-test('all list items keep their ids when an editor that does not know ids adds an item between them', async (t) => {
-  const item = (id: number, text: string) => ({
-    type: 'listItem',
-    attrs: { id: idFrom(id) },
-    content: [paragraph(id + 1, text)],
-  })
-  const list = {
-    type: 'bulletList',
-    attrs: { id: idFrom(10) },
-    content: [item(20, 'one'), item(30, 'two'), item(40, 'three')],
-  }
-  const { body, fragment } = opened(list)
-  fragment.doc?.transact(() => {
-    for (const element of elementsBelow(fragment)) element.removeAttribute('id')
-    const live = fragment.get(0) as Y.XmlElement
-    live.insert(2, writeNodes([{ type: 'listItem', content: [{ type: 'paragraph' }] }]))
-  })
-  atOnce(body.settle('doc_1@1'))
-  const ids = idsInLine(body.lines[0] as string)
-  t.strictSame([...ids.slice(0, 5), ...ids.slice(7)], idsInLine(canonicalJson(list)))
-})
-
-for (const isTyped of [false, true]) {
-  const typing = isTyped ? ', also when somebody types in the block' : ''
-  test(`a program changes the block that it names, and not a copy that somebody pastes above it${typing}`, async (t) => {
-    const { body, fragment } = opened(paragraph(1, 'one'), paragraph(2, 'two'), paragraph(3, 'three'))
-    fragment.insert(0, [(fragment.get(1) as Y.XmlElement).clone()])
-    fragment.delete(3)
-    if (isTyped) textsBelow(fragment)[2]?.insert(0, 'typed ')
-    follow(body, paragraph(1, 'one'), paragraph(2, 'two more'), paragraph(3, 'three'))
-    atOnce(body.settle('doc_1@1'))
-    t.equal(body.lines[2], canonicalJson(paragraph(2, isTyped ? 'typed two more' : 'two more')))
-    t.match(body.lines[0], '"two"', 'the copy stays as it is')
-  })
-
-  test(`a program changes a list item, and not a copy that somebody pastes above it${typing}`, async (t) => {
-    const item = (id: number, text: string) => ({
-      type: 'listItem',
-      attrs: { id: idFrom(id) },
-      content: [paragraph(id + 1, text)],
-    })
-    const list = (...content: BodyNode[]) => ({ type: 'bulletList', attrs: { id: idFrom(10) }, content })
-    const { body, fragment } = opened(list(item(20, 'one'), item(30, 'two'), item(40, 'three')))
-    const live = fragment.get(0) as Y.XmlElement
-    live.insert(0, [(live.get(1) as Y.XmlElement).clone()])
-    live.delete(3)
-    if (isTyped) textsBelow(fragment)[2]?.insert(0, 'typed ')
-    follow(body, list(item(20, 'one'), item(30, 'two more'), item(40, 'three')))
-    atOnce(body.settle('doc_1@1'))
-    const [copy, one, two] = (JSON.parse(body.lines[0] as string) as BodyNode).content ?? []
-    t.strictSame([one, two], [item(20, 'one'), item(30, isTyped ? 'typed two more' : 'two more')])
-    t.match(JSON.stringify(copy), '"two"', 'the copy stays as it is')
-  })
-}
-
-test('a program moves or deletes the block that it names, and not a copy that somebody pastes above it', async (t) => {
-  const quotation = (...content: BodyNode[]) => ({ type: 'blockquote', attrs: { id: idFrom(9) }, content })
-  const [one, two, three] = [paragraph(1, 'one'), paragraph(2, 'two'), paragraph(3, 'three')]
-  for (const [from, to] of [
-    [[quotation(one), two], [quotation(one, two)]],
-    [[quotation(one, two)], [quotation(one), two]],
-    [[quotation(one), two], [quotation(one)]],
-    [[quotation(one, two)], [quotation(one)]],
-    [
-      [one, two, three],
-      [one, three, two],
-    ],
-  ] as const) {
-    const { body, fragment } = opened(...from)
-    fragment.insert(0, writeNodes([two]))
-    const copy = bodyFragment(body.doc).get(0)
-    follow(body, ...to)
-    t.ok(bodyFragment(body.doc).get(0) === copy, 'the copy stays where it is')
-    atOnce(body.settle('doc_1@1'))
-    t.match(body.lines[0], '"two"')
-    t.strictSame(
-      body.lines.slice(1),
-      to.map((block) => canonicalJson(block)),
-    )
-  }
-})
-
-test('a block whose id is repaired keeps its own text, and does not get the text of a copy above it', async (t) => {
-  const item = { type: 'listItem', attrs: { id: idFrom(2) }, content: [paragraph(3, 'text')] }
-  const { body, fragment } = opened({ type: 'bulletList', attrs: { id: idFrom(1) }, content: [item] })
-  fragment.insert(0, [(fragment.get(0) as Y.XmlElement).clone()])
-  textsBelow(fragment)[0]?.insert(0, 'copied ')
-  elementsBelow(fragment)[4]?.setAttribute('id', 'bad id')
-  atOnce(body.settle('doc_1@1'))
-  const live = readDocument(bodyFragment(body.doc)).document
-  t.strictSame(
-    live.content.map((block) => canonicalJson(block)),
-    body.lines,
-  )
-})
-
-test('of several new copies of a block that is gone, the first with text keeps the id', async (t) => {
-  const { body, fragment } = opened(paragraph(1, 'one'), paragraph(2, 'two'))
-  fragment.delete(0)
-  fragment.insert(0, writeNodes([{ type: 'paragraph', attrs: { id: idFrom(1) } }, paragraph(1, 'one')]))
-  atOnce(body.settle('doc_1@1'))
-  t.equal(body.lines[1], canonicalJson(paragraph(1, 'one')))
 })
 
 test('frontmatter that gets a block above it is not stored in the middle of a body', async (t) => {
@@ -252,22 +106,3 @@ test('an update that brings nothing new is told apart from typed text, deletions
   t.equal(body.apply(deletion), false)
   t.strictSame(readDocument(bodyFragment(body.doc)).document, readDocument(bodyFragment(editor)).document)
 })
-
-/** A body that is followed, and an editor of it. Everything that the editor does arrives at once. */
-function opened(...blocks: BodyNode[]): { body: FollowingBody; fragment: Y.XmlFragment } {
-  const document = { type: 'doc', content: blocks } as DocNode
-  const state = deriveState(document)
-  const body = atOnce(FollowingBody.open({ updates: [state], lines: documentToLines(document) }))
-  const editor = openState(state)
-  editor.on('update', (update: Uint8Array) => body.apply(update))
-  return { body, fragment: bodyFragment(editor) }
-}
-
-/** A program writes the body, and the Y document follows it. */
-function follow(body: FollowingBody, ...blocks: BodyNode[]): void {
-  atOnce(body.follow(blocks.map((block) => canonicalJson(block))))
-}
-
-function paragraph(id: number, text: string): BodyNode {
-  return { type: 'paragraph', attrs: { id: idFrom(id) }, content: [{ type: 'text', text }] }
-}

@@ -4,6 +4,7 @@ import * as Y from 'yjs'
 import { checkUpdate, mostSteps, RefusedUpdate } from '../../shared/body/yjs/client-update.ts'
 import { bodyFragment } from '../../shared/body/yjs/encoding.ts'
 import { openState } from '../../shared/body/yjs/state.ts'
+import { structMoves } from '../../shared/body/yjs/struct-moves.ts'
 import { encoded, type UpdateStruct } from '../hostile/updates.ts'
 
 /*
@@ -94,6 +95,50 @@ t.test('an editor that was away for hours, a long paste and undo need few steps'
   t.ok(steps < mostSteps / 10, `${steps} steps`)
 })
 
+t.test('an editor may replace a word in each block of a large document at once', async (t) => {
+  const server = new Y.Doc()
+  const size = 10_000
+  bodyFragment(server).insert(
+    0,
+    Array.from({ length: size }, () => block('a block with some words')),
+  )
+  const editor = openState(Y.encodeStateAsUpdate(server))
+  editor.transact(() => {
+    for (const child of bodyFragment(editor).toArray()) {
+      const text = (child as Y.XmlElement).get(0) as Y.XmlText
+      text.delete(2, 5)
+      text.insert(2, 'paragraph')
+    }
+  })
+  const { steps } = checkUpdate(server, Y.encodeStateAsUpdate(editor, Y.encodeStateVector(server)))
+  t.ok(steps < mostSteps, `${steps} steps`)
+})
+
+t.test('the bound holds for the moves of structs, whatever order they are split in', async () => {
+  const places = fc.array(fc.nat(200), { maxLength: 60 })
+  fc.assert(
+    fc.property(places, places, places, (letters, earlier, deletions) => {
+      const server = new Y.Doc()
+      const text = { client: 1, structs: [{ content: { text: 'a'.repeat(202) }, parent: 'default' }] }
+      Y.applyUpdate(server, encoded([text], []))
+      const inserted = letters.map(
+        (clock): UpdateStruct => ({
+          content: { text: 'b' },
+          origin: [1, clock],
+          rightOrigin: [1, clock + 1],
+        }),
+      )
+      Y.applyUpdate(server, encoded([], eachOf(earlier)))
+      const update = encoded(inserted.length > 0 ? [{ client: 2, structs: inserted }] : [], eachOf(deletions))
+      if (!isLetIn(server, update)) return
+      const bound = structMoves(server, checkUpdate(server, update))
+      const moves = movesOf(() => Y.applyUpdate(server, update))
+      if (moves > bound) throw new Error(`Yjs moves ${moves} structs, and the bound is ${bound}`)
+    }),
+    { numRuns: 300 },
+  )
+})
+
 t.test('the text of many editors in one update needs few steps', async (t) => {
   const first = new Y.Doc()
   bodyFragment(first).insert(
@@ -144,6 +189,27 @@ function stepsOf(work: () => void): number {
     Set.prototype.add = add
   }
   return added / 2
+}
+
+/** Deletions of single letters of the client 1, in ascending order. */
+function eachOf(clocks: readonly number[]): [number, number, number][] {
+  return [...new Set(clocks)].sort((a, b) => a - b).map((clock) => [1, clock, 1])
+}
+
+/** The structs that Yjs moves when it splices an array. */
+function movesOf(work: () => void): number {
+  const { splice } = Array.prototype
+  let moves = 0
+  Array.prototype.splice = function (this: unknown[], ...parts: Parameters<typeof splice>) {
+    if (this[0] instanceof Y.Item || this[0] instanceof Y.GC) moves += Math.max(this.length - parts[0], 0)
+    return splice.apply(this, parts)
+  } as typeof splice
+  try {
+    work()
+  } finally {
+    Array.prototype.splice = splice
+  }
+  return moves
 }
 
 function played(session: readonly Action[]): Y.Doc[] {

@@ -5,6 +5,7 @@ import type { BodyNode } from '../../shared/body/document.ts'
 import { bodyFragment, type RawDocument, readDocument, writeNodes } from '../../shared/body/yjs/encoding.ts'
 import { repairDocument } from '../../shared/body/yjs/repair.ts'
 import { followInto } from '../../shared/body/yjs/state.ts'
+import { asRead } from '../../shared/body/yjs/work.ts'
 import { runs } from '../support/property-runs.ts'
 import { blocksOf, idFrom, normalised, randomBody } from './random-body.ts'
 import { wreck } from './wreck.ts'
@@ -44,7 +45,7 @@ test('a repair reaches the editors: their documents read like the repaired one',
       fragment.insert(0, writeNodes(wrecked.content))
       const from = readDocument(fragment).document
       const { document } = repairDocument(from, 'doc_1@7')
-      followInto(doc, { from, to: document })
+      followInto(doc, { from, to: document, live: asRead })
       same(normalised(readDocument(fragment).document), normalised(document))
     }),
     runs,

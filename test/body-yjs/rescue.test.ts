@@ -1,17 +1,18 @@
-import { type Test, test } from 'tap'
+import { test } from 'tap'
 import * as Y from 'yjs'
 import type { BodyNode, DocNode } from '../../shared/body/document.ts'
 import { bodyFragment, readDocument, readElement, writeNode } from '../../shared/body/yjs/encoding.ts'
 import { TextRescue } from '../../shared/body/yjs/rescue.ts'
-import { blocksOf, idFrom, normalised } from './random-body.ts'
-import { allText, type Editor, elementsWithId, Room } from './room.ts'
+import { bulletList, listItem, paragraph } from './blocks.ts'
+import { idFrom, normalised } from './random-body.ts'
+import { allText, blockOf, type Editor, elementsWithId, moveToEnd, Room } from './room.ts'
 
 const [first, second, third] = [idFrom(1), idFrom(2), idFrom(3)]
 
 test('text typed while a program moves the block goes along, in the order in which it was typed', async (t) => {
   const room = opened()
   const [anna, ben] = editorsOf(room)
-  write(room, moveToEnd)
+  room.write(moveToEnd)
   room.flush()
   // Anna has not seen the move.
   anna.text(first).insert(3, 'X')
@@ -20,9 +21,9 @@ test('text typed while a program moves the block goes along, in the order in whi
   anna.text(first).insert(0, 'Z')
   room.deliver(anna)
   room.settle()
-  t.equal(textOf(room, first), 'ZoneXY alpha')
+  t.equal(room.textOf(first), 'ZoneXY alpha')
   t.strictSame(room.lost, [])
-  same(t, room, ben)
+  t.strictSame(ben.body, room.body)
 })
 
 test('many removed blocks of one id cost hardly more than a single one when a long block takes their place', (t) => {
@@ -32,11 +33,11 @@ test('many removed blocks of one id cost hardly more than a single one when a lo
     const editor = new Y.Doc()
     editor.on('update', (update: Uint8Array) => rescue.apply(update, 'editor'))
     const fragment = bodyFragment(editor)
-    const paragraphs = Array.from({ length: blocks }, () => paragraphWith('x'))
+    const paragraphs = Array.from({ length: blocks }, () => writeNode(paragraph(1, 'x')))
     fragment.insert(0, paragraphs)
     fragment.delete(0, blocks)
     const before = process.threadCpuUsage().user
-    fragment.insert(0, [paragraphWith('a word '.repeat(100_000))])
+    fragment.insert(0, [writeNode(paragraph(1, 'a word '.repeat(100_000)))])
     rescue.close()
     return process.threadCpuUsage().user - before
   }
@@ -48,33 +49,33 @@ test('many removed blocks of one id cost hardly more than a single one when a lo
 test('text typed while a program changes the type of the block stays in the block', async (t) => {
   const room = opened()
   const [anna] = editorsOf(room)
-  write(room, (body) => {
-    Object.assign(block(body, first), { type: 'heading', attrs: { id: first, level: 2 } })
+  room.write((body) => {
+    Object.assign(blockOf(body, first), { type: 'heading', attrs: { id: first, level: 2 } })
   })
   room.flush()
   anna.text(first).insert(9, '!')
   room.deliver(anna)
   room.settle()
-  t.equal(textOf(room, first), 'one alpha!')
-  t.equal(block(room.body, first).type, 'heading')
+  t.equal(room.textOf(first), 'one alpha!')
+  t.equal(room.block(first).type, 'heading')
 })
 
 test('text typed between the start of a flush and its end is not lost', async (t) => {
   const room = opened()
   const [anna] = editorsOf(room)
-  write(room, moveToEnd)
+  room.write(moveToEnd)
   const finish = room.beginFlush()
   anna.text(first).insert(3, 'X')
   room.deliver(anna)
   finish()
   room.settle()
-  t.equal(textOf(room, first), 'oneX alpha')
+  t.equal(room.textOf(first), 'oneX alpha')
 })
 
 test('what an editor types late and deletes again does not come back', async (t) => {
   const room = opened()
   const [anna] = editorsOf(room)
-  write(room, moveToEnd)
+  room.write(moveToEnd)
   room.flush()
   anna.text(first).insert(3, 'XY')
   anna.text(first).delete(3, 1)
@@ -84,18 +85,18 @@ test('what an editor types late and deletes again does not come back', async (t)
   anna.text(first).delete(3, 1)
   room.deliver(anna)
   room.settle()
-  t.equal(textOf(room, first), 'oneZ alpha')
+  t.equal(room.textOf(first), 'oneZ alpha')
 })
 
 test('what an editor deletes late is deleted in the moved block', async (t) => {
   const room = opened()
   const [anna] = editorsOf(room)
-  write(room, moveToEnd)
+  room.write(moveToEnd)
   room.flush()
   anna.text(first).delete(0, 4)
   room.deliver(anna)
   room.settle()
-  t.equal(textOf(room, first), 'alpha')
+  t.equal(room.textOf(first), 'alpha')
 })
 
 test('an editor that comes back after several moves brings its text along', async (t) => {
@@ -104,32 +105,32 @@ test('an editor that comes back after several moves brings its text along', asyn
   anna.text(first).insert(3, ' Q')
   anna.text(first).delete(0, 1)
   for (let turn = 0; turn < 3; turn++) {
-    write(room, moveToEnd)
+    room.write(moveToEnd)
     room.flush()
   }
   room.reconnect(anna)
   room.settle()
-  t.equal(textOf(room, first), 'ne Q alpha')
-  same(t, room, ben)
+  t.equal(room.textOf(first), 'ne Q alpha')
+  t.strictSame(ben.body, room.body)
 })
 
 test('an editor that knows of the move deletes nothing by coming back', async (t) => {
   const room = opened()
   const [anna] = editorsOf(room)
-  write(room, moveToEnd)
+  room.write(moveToEnd)
   room.flush()
   anna.receive()
   anna.text(second).insert(0, 'N')
   room.reconnect(anna)
   room.settle()
-  t.equal(textOf(room, first), 'one alpha')
-  t.equal(textOf(room, second), 'Ntwo beta')
+  t.equal(room.textOf(first), 'one alpha')
+  t.equal(room.textOf(second), 'Ntwo beta')
 })
 
 test('marks and nodes that are typed late keep their form', async (t) => {
   const room = opened()
   const [anna] = editorsOf(room)
-  write(room, moveToEnd)
+  room.write(moveToEnd)
   room.flush()
   const text = anna.text(first)
   text.insert(3, 'bold', { bold: {} })
@@ -138,7 +139,7 @@ test('marks and nodes that are typed late keep their form', async (t) => {
   anna.block(first).insert(1, [writeNode({ type: 'mention', attrs: { id: 'usr_1', label: 'Ann' } })])
   room.deliver(anna)
   room.settle()
-  t.strictSame(block(room.body, first).content, [
+  t.strictSame(room.block(first).content, [
     { type: 'text', text: 'one' },
     { type: 'text', text: 'bold', marks: [{ type: 'bold' }] },
     { type: 'text', text: ' alpha', marks: [{ type: 'italic' }] },
@@ -149,8 +150,8 @@ test('marks and nodes that are typed late keep their form', async (t) => {
 test('a program that moves a block and changes its words leaves room for late text', async (t) => {
   const room = opened()
   const [anna] = editorsOf(room)
-  write(room, (body) => {
-    block(body, first).content = [{ type: 'text', text: 'one gamma' }]
+  room.write((body) => {
+    blockOf(body, first).content = [{ type: 'text', text: 'one gamma' }]
     moveToEnd(body)
   })
   room.flush()
@@ -159,13 +160,13 @@ test('a program that moves a block and changes its words leaves room for late te
   anna.text(first).insert(anna.text(first).length, ' Y')
   room.deliver(anna)
   room.settle()
-  t.equal(textOf(room, first), 'one X gamma Y')
+  t.equal(room.textOf(first), 'one X gamma Y')
 })
 
 test('late text of a block that became something without text stands behind it', async (t) => {
   const room = opened()
   const [anna] = editorsOf(room)
-  write(room, (body) => {
+  room.write((body) => {
     const at = body.content.findIndex((node) => node.attrs?.id === first)
     body.content.splice(at, 1, { type: 'horizontalRule', attrs: { id: first } })
   })
@@ -175,7 +176,7 @@ test('late text of a block that became something without text stands behind it',
   anna.text(first).insert(4, 'Y')
   room.deliver(anna)
   room.settle()
-  t.equal(block(room.body, first).type, 'horizontalRule')
+  t.equal(room.block(first).type, 'horizontalRule')
   t.equal(allText(room.body.content[1] as BodyNode), 'XY')
 })
 
@@ -204,7 +205,7 @@ test('text that arrives while a long move is under way waits for the new place o
 test('text in a block that a program deleted is gone with the block, and nobody is alarmed', async (t) => {
   const room = opened()
   const [anna] = editorsOf(room)
-  write(room, (body) => {
+  room.write((body) => {
     body.content.splice(0, 1)
   })
   room.flush()
@@ -218,7 +219,7 @@ test('text in a block that a program deleted is gone with the block, and nobody 
 test('a new item in a list that a program moves comes along with its text', async (t) => {
   const room = opened()
   const [anna] = editorsOf(room)
-  write(room, (body) => body.content.unshift(...body.content.splice(2, 1)))
+  room.write((body) => body.content.unshift(...body.content.splice(2, 1)))
   room.flush()
   const item = { type: 'listItem', content: [{ type: 'paragraph', content: [{ type: 'text', text: 'new' }] }] }
   anna.block(third).insert(1, [writeNode(item), writeNode(item)])
@@ -227,7 +228,7 @@ test('a new item in a list that a program moves comes along with its text', asyn
   text.insert(3, 'er')
   room.deliver(anna)
   room.settle()
-  t.equal(allText(block(room.body, third)), 'item anewernewitem b')
+  t.equal(allText(room.block(third)), 'item anewernewitem b')
 })
 
 test('a task that somebody checks while a program moves the list is checked', async (t) => {
@@ -242,27 +243,27 @@ test('a task that somebody checks while a program moves the list is checked', as
   })
   const room = new Room(body, 1)
   const [anna] = editorsOf(room)
-  write(room, moveToEnd)
+  room.write(moveToEnd)
   room.flush()
   anna.block(idFrom(10)).setAttribute('checked', true as unknown as string)
   room.deliver(anna)
   room.settle()
-  t.equal(block(room.body, idFrom(10)).attrs?.checked, true)
+  t.equal(room.block(idFrom(10)).attrs?.checked, true)
 })
 
 test('a new node in the middle of a text loses nothing that is typed in either half', async (t) => {
   const room = opened()
   const [anna] = editorsOf(room)
-  write(room, (body) => {
-    block(body, first).content = [
+  room.write((body) => {
+    blockOf(body, first).content = [
       { type: 'text', text: 'one' },
       { type: 'hardBreak' },
       { type: 'text', text: ' alpha' },
     ]
   })
   room.flush()
-  write(room, (body) => {
-    block(body, first).content = [{ type: 'text', text: 'one alpha' }]
+  room.write((body) => {
+    blockOf(body, first).content = [{ type: 'text', text: 'one alpha' }]
   })
   anna.receive()
   room.flush()
@@ -270,13 +271,13 @@ test('a new node in the middle of a text loses nothing that is typed in either h
   ;(anna.block(first).get(2) as Y.XmlText).insert(3, 'Y')
   room.deliver(anna)
   room.settle()
-  t.equal(textOf(room, first), 'oXne alYpha')
+  t.equal(room.textOf(first), 'oXne alYpha')
 })
 
 test('text for a block that nobody remembers is told to its editor', async (t) => {
   const room = opened()
   const [anna] = editorsOf(room)
-  write(room, moveToEnd)
+  room.write(moveToEnd)
   room.flush()
   const reopened = new Room(room.body, 0, Y.encodeStateAsUpdate(room.shadow))
   anna.text(first).insert(3, 'lost words')
@@ -285,49 +286,11 @@ test('text for a block that nobody remembers is told to its editor', async (t) =
 })
 
 function opened(): Room {
-  const item = (id: number, text: string): BodyNode => ({
-    type: 'listItem',
-    attrs: { id: idFrom(id) },
-    content: [paragraph(id + 1, text)],
-  })
-  const list = { type: 'bulletList', attrs: { id: third }, content: [item(10, 'item a'), item(20, 'item b')] }
+  const list = bulletList(3, listItem(10, 'item a'), listItem(20, 'item b'))
   const body = { type: 'doc', content: [paragraph(1, 'one alpha'), paragraph(2, 'two beta'), list] }
   return new Room(normalised(body), 2)
 }
 
-function paragraph(id: number, text: string): BodyNode {
-  return { type: 'paragraph', attrs: { id: idFrom(id) }, content: [{ type: 'text', text }] }
-}
-
 function editorsOf(room: Room): [Editor, Editor] {
   return room.editors as [Editor, Editor]
-}
-
-function write(room: Room, change: (body: { content: BodyNode[] }) => void): void {
-  const body = structuredClone(room.body) as { type: string; content: BodyNode[] }
-  change(body)
-  room.body = normalised(body)
-}
-
-/** Moves the first block to the end of a body. */
-function moveToEnd(body: { content: BodyNode[] }): void {
-  body.content.push(...body.content.splice(0, 1))
-}
-
-function block(body: { content: BodyNode[] } | DocNode, id: string): BodyNode {
-  const found = blocksOf(body as BodyNode).find(({ node }) => node.attrs?.id === id)
-  if (!found) throw new Error(`no block ${id}`)
-  return found.node
-}
-
-function textOf(room: Room, id: string): string {
-  return allText(block(room.body, id))
-}
-
-function same(t: Test, room: Room, editor: Editor): void {
-  t.strictSame(normalised(readDocument(bodyFragment(editor.doc)).document), room.body)
-}
-
-function paragraphWith(text: string): Y.XmlElement {
-  return writeNode({ type: 'paragraph', attrs: { id: first }, content: [{ type: 'text', text }] })
 }

@@ -4,7 +4,8 @@ import { bodyFragment, idOf, readDocument } from '../../shared/body/yjs/encoding
 import { repairDocument } from '../../shared/body/yjs/repair.ts'
 import { type LostText, TextRescue } from '../../shared/body/yjs/rescue.ts'
 import { deriveState, followInto, openState } from '../../shared/body/yjs/state.ts'
-import { normalised } from './random-body.ts'
+import { asRead } from '../../shared/body/yjs/work.ts'
+import { blocksOf, normalised } from './random-body.ts'
 
 /** The server's side of an open document, as a live process keeps it, and the editors that are connected to it. */
 export class Room {
@@ -38,6 +39,23 @@ export class Room {
     })
   }
 
+  /** A program changes the body. The Y documents follow with the next flush. */
+  write(change: (body: WritableBody) => void): void {
+    const next = structuredClone(this.body) as WritableBody
+    change(next)
+    this.body = normalised(next)
+  }
+
+  /** A block of the body. */
+  block(id: string): BodyNode {
+    return blockOf(this.body, id)
+  }
+
+  /** The text of a block of the body. */
+  textOf(id: string): string {
+    return allText(this.block(id))
+  }
+
   /** The server receives what an editor has sent so far. */
   deliver(editor: Editor): void {
     for (const update of editor.outbox.splice(0)) this.rescue.apply(update, editor)
@@ -65,7 +83,7 @@ export class Room {
     const raw = readDocument(bodyFragment(this.shadow)).document
     this.#flushes += 1
     const { document } = repairDocument(raw, `doc@${this.#flushes}`)
-    updates.push(followInto(this.shadow, { from: raw, to: document }))
+    updates.push(followInto(this.shadow, { from: raw, to: document, live: asRead }))
     this.body = normalised(document)
     this.followed = this.body
     return () => {
@@ -83,6 +101,9 @@ export class Room {
   }
 }
 
+/** A body that a program changes in place. */
+export type WritableBody = { type: string; content: BodyNode[] }
+
 /** A person's browser: a Y document, what it has to send, and what it has yet to read. */
 export class Editor {
   readonly doc: Y.Doc
@@ -94,6 +115,11 @@ export class Editor {
     this.doc.on('update', (update: Uint8Array, origin: unknown) => {
       if (origin !== network) this.outbox.push(update)
     })
+  }
+
+  /** The body as this editor sees it. */
+  get body(): DocNode {
+    return normalised(readDocument(bodyFragment(this.doc)).document)
   }
 
   receive(): void {
@@ -111,6 +137,18 @@ export class Editor {
   text(id: string): Y.XmlText {
     return this.block(id).get(0) as Y.XmlText
   }
+}
+
+/** The block of a body with an id. Throws when the body has no such block. */
+export function blockOf(body: WritableBody | DocNode, id: string): BodyNode {
+  const found = blocksOf(body as BodyNode).find(({ node }) => node.attrs?.id === id)
+  if (!found) throw new Error(`no block ${id}`)
+  return found.node
+}
+
+/** Moves the first block of a body to its end. */
+export function moveToEnd(body: WritableBody): void {
+  body.content.push(...body.content.splice(0, 1))
 }
 
 /** All elements of a Y document with an id. */

@@ -5,6 +5,7 @@ import { matchSimilar } from '../../shared/body/yjs/align-similar.ts'
 import { bodyFragment, readDocument } from '../../shared/body/yjs/encoding.ts'
 import { deriveState, followInto, openState } from '../../shared/body/yjs/state.ts'
 import { atOnce } from '../../shared/computations/slices.ts'
+import { bulletList, listItem, paragraph } from './blocks.ts'
 import { idFrom, normalised } from './random-body.ts'
 
 const words = 'one two three four five six seven eight nine ten eleven twelve'.split(' ')
@@ -103,10 +104,6 @@ function body(...content: BodyNode[]): DocNode {
   return normalised({ type: 'doc', content })
 }
 
-function paragraph(id: number, text: string): BodyNode {
-  return { type: 'paragraph', attrs: { id: idFrom(id) }, content: [{ type: 'text', text }] }
-}
-
 function heading(id: number, text: string): BodyNode {
   return { ...paragraph(id, text), type: 'heading', attrs: { id: idFrom(id), level: 1 } }
 }
@@ -116,10 +113,5 @@ function quote(id: number, text: string): BodyNode {
 }
 
 function list(id: number, ...texts: string[]): BodyNode {
-  const items = texts.map((text, index) => ({
-    type: 'listItem',
-    attrs: { id: idFrom(id + 1 + 2 * index) },
-    content: [paragraph(id + 2 + 2 * index, text)],
-  }))
-  return { type: 'bulletList', attrs: { id: idFrom(id) }, content: items }
+  return bulletList(id, ...texts.map((text, index) => listItem(id + 1 + 2 * index, text)))
 }

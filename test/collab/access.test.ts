@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HocuspocusProvider, HocuspocusProviderWebsocket } from '@hocuspocus/provider'
@@ -8,14 +9,17 @@ import * as Y from 'yjs'
 import { endSession, startSession } from '../../shared/auth/sessions.ts'
 import { mintTicket } from '../../shared/auth/tickets.ts'
 import { sql } from '../../shared/database/database.ts'
+import { newId } from '../../shared/schema/ids.ts'
 import { p } from '../body/build.ts'
 import { type CollabProcess, Person, startCollab } from '../support/collab.ts'
 import { bodyOf, make } from '../support/documents.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
 
+const shared = await startBoth(t)
+
 t.test('a document is opened by nobody who could not read it through the API, and the reason is told', async (t) => {
-  const { service, collab, ada, id } = await started(t)
+  const { service, collab, join, ada, id } = await started(t)
   const refused = async (token: string, documentId = id) => {
     const person = new Person({ url: collab.url, token, documentId })
     t.teardown(() => person.close())
@@ -26,10 +30,10 @@ t.test('a document is opened by nobody who could not read it through the API, an
   t.equal(await refused(''), 'missing_token')
   t.equal(await refused('hunter2'), 'invalid_token')
   t.equal(await refused(`${ada.token.slice(0, -1)}${ada.token.endsWith('a') ? 'b' : 'a'}`), 'invalid_token')
-  const gone = await service.signUp({ email: 'gone@example.test', workspace: 'Zoo' })
+  const gone = await join({ email: 'gone@example.test' })
   await service.database.query(sql.unsafe`UPDATE tokens SET revoked_at = now() WHERE user_id = ${gone.user_id}`)
   t.equal(await refused(gone.token), 'invalid_token')
-  const narrow = await service.signUp({ workspace: 'Zoo', scopes: ['concepts:read'] })
+  const narrow = await join({ scopes: ['concepts:read'] })
   t.equal(await refused(narrow.token), 'insufficient_scope')
   t.equal(await refused((await service.signUp()).token), 'document_not_found')
   t.equal(await refused(ada.token, 'doc_nothing'), 'document_not_found')
@@ -50,9 +54,9 @@ t.test('a document is opened by nobody who could not read it through the API, an
 })
 
 t.test('whoever may only read sees what others type and changes nothing', async (t) => {
-  const { service, collab, ada, id } = await started(t)
-  const viewer = await service.signUp({ workspace: 'Zoo', role: 'viewer' })
-  const reader = await service.signUp({ workspace: 'Zoo', scopes: 'read_only' })
+  const { collab, join, ada, id } = await started(t)
+  const viewer = await join({ role: 'viewer' })
+  const reader = await join({ scopes: 'read_only' })
   const writing = await opened(t, collab, { token: ada.token, id })
   for (const { token } of [viewer, reader]) {
     const reading = await opened(t, collab, { token, id })
@@ -67,8 +71,8 @@ t.test('whoever may only read sees what others type and changes nothing', async 
 })
 
 t.test('a signed-in person edits by a ticket, and the text is theirs', async (t) => {
-  const { service, collab, ada, id } = await started(t)
-  const bob = await service.signUp({ workspace: 'Zoo', role: 'editor' })
+  const { service, collab, join, ada, id } = await started(t)
+  const bob = await join({ role: 'editor' })
   const sessionId = await startSession(sessions(service), bob.user_id)
   const token = mintTicket(service.config.SESSION_SECRET, { documentId: id, userId: bob.user_id, sessionId })
   const person = await opened(t, collab, { token, id })
@@ -108,7 +112,7 @@ t.test('an address that fails again and again is told to wait, and still gets in
 })
 
 t.test('open connections end with the rights that opened them, and what was typed before is kept', async (t) => {
-  const { service, collab, ada, id } = await started(t, {
+  const { service, collab, join, ada, id } = await started(t, {
     COLLAB_DEBOUNCE_MS: '60000',
     COLLAB_MAX_DEBOUNCE_MS: '60000',
   })
@@ -116,11 +120,11 @@ t.test('open connections end with the rights that opened them, and what was type
   const others = ['revoked', 'expired', 'left', 'deleted'] as const
   const people = new Map<string, { person: Person; userId: string; reasons: string[] }>()
   for (const name of others) {
-    const user = await service.signUp({ workspace: 'Zoo', role: 'editor' })
+    const user = await join({ role: 'editor' })
     const person = await opened(t, collab, { token: user.token, id })
     people.set(name, { person, userId: user.user_id, reasons: reasonsOf(person) })
   }
-  const bob = await service.signUp({ workspace: 'Zoo', role: 'editor' })
+  const bob = await join({ role: 'editor' })
   const sessionId = await startSession(sessions(service), bob.user_id)
   const ticket = mintTicket(service.config.SESSION_SECRET, { documentId: id, userId: bob.user_id, sessionId })
   const signedIn = await opened(t, collab, { token: ticket, id })
@@ -157,15 +161,18 @@ t.test('open connections end with the rights that opened them, and what was type
 t.test('a document that is deleted closes under its editors', async (t) => {
   const { collab, ada, id } = await started(t)
   const person = await opened(t, collab, { token: ada.token, id })
-  const reasons = reasonsOf(person)
+  const { provider } = person
+  const events: unknown[] = []
+  provider.on('close', ({ event }: { event: unknown }) => events.push(event))
   t.equal((await ada.call('DELETE', `/documents/${id}`)).status, 204)
-  await until(async () => reasons.length > 0)
-  t.equal(reasons[0], 'document_not_found')
+  await until(async () => events.length > 0)
+  t.strictSame(events, [{ code: 1000, reason: 'document_not_found' }])
+  t.equal(provider.configuration.websocketProvider.status, 'connected', 'the provider does not connect again')
 })
 
 t.test('an editor whose role changes is told, and stops and goes on writing without connecting anew', async (t) => {
-  const { service, collab, ada, id } = await started(t)
-  const bob = await service.signUp({ workspace: 'Zoo', role: 'editor' })
+  const { service, collab, join, ada, id } = await started(t)
+  const bob = await join({ role: 'editor' })
   const watching = await opened(t, collab, { token: ada.token, id })
   const person = await opened(t, collab, { token: bob.token, id })
   const scopes: string[] = []
@@ -185,8 +192,8 @@ t.test('an editor whose role changes is told, and stops and goes on writing with
 })
 
 t.test('others see the name of the account, whatever a client claims, and nobody speaks for another', async (t) => {
-  const { service, collab, ada, id } = await started(t)
-  const bob = await service.signUp({ email: 'bob@example.test', workspace: 'Zoo', role: 'viewer' })
+  const { collab, join, ada, id } = await started(t)
+  const bob = await join({ email: 'bob@example.test', role: 'viewer' })
   const first = await opened(t, collab, { token: ada.token, id })
   const second = await opened(t, collab, { token: bob.token, id })
   const seen = (person: Person, of: Person) => person.provider.awareness?.getStates().get(of.doc.clientID)
@@ -242,8 +249,8 @@ t.test('a cursor that moves without a break costs others little, and they see wh
 })
 
 t.test('one connection cannot fill the list of those present with people who do not exist', async (t) => {
-  const { service, collab, ada, id } = await started(t)
-  const bob = await service.signUp({ workspace: 'Zoo' })
+  const { collab, join, ada, id } = await started(t)
+  const bob = await join()
   const watching = await opened(t, collab, { token: ada.token, id })
   const person = await opened(t, collab, { token: bob.token, id })
   for (let invented = 0; invented < 30; invented += 1) {
@@ -256,6 +263,20 @@ t.test('one connection cannot fill the list of those present with people who do 
   person.type('!')
   await watching.sees(([first]) => first === 'one!')
   t.equal(watching.provider.awareness?.getStates().size, 11, "ten of Bob's and Ada's own")
+})
+
+t.test('nobody hides a name behind a state without members', async (t) => {
+  const { collab, join, ada, id } = await started(t)
+  const bob = await join()
+  const watching = await opened(t, collab, { token: ada.token, id })
+  const { provider, doc } = await opened(t, collab, { token: bob.token, id })
+  const seen = () => watching.provider.awareness?.getStates().get(doc.clientID)
+  provider.setAwarenessField('cursor', 1)
+  await until(async () => seen()?.['cursor'] === 1)
+  provider.awareness?.setLocalState(['nobody'] as never)
+  provider.setAwarenessField('cursor', 2)
+  await until(async () => seen()?.['cursor'] === 2)
+  t.match(seen(), { user: { id: bob.user_id } })
 })
 
 t.test('a large message that makes no sense ends its own socket alone', async (t) => {
@@ -273,8 +294,8 @@ t.test('a large message that makes no sense ends its own socket alone', async (t
 })
 
 t.test('a person who comes back is seen at once, and is gone when they leave', async (t) => {
-  const { service, collab, ada, id } = await started(t)
-  const bob = await service.signUp({ workspace: 'Zoo' })
+  const { collab, join, ada, id } = await started(t)
+  const bob = await join()
   const watching = await opened(t, collab, { token: ada.token, id })
   const clientId = 4711
   for (let visit = 1; visit <= 3; visit += 1) {
@@ -303,7 +324,7 @@ t.test('more editors than a document or a process takes are refused until one le
 })
 
 t.test('one socket opens a hundred documents and no more, and one user leaves places for others', async (t) => {
-  const { service, collab, ada, id } = await started(t, { COLLAB_MAX_CONNECTIONS: '150' })
+  const { collab, join, ada, id } = await started(t, { COLLAB_MAX_CONNECTIONS: '150' })
   const documents = await Promise.all(Array.from({ length: 101 }, () => make(ada, [p('one')])))
   const websocketProvider = new HocuspocusProviderWebsocket({ url: collab.url, WebSocketPolyfill: WebSocket })
   t.teardown(() => websocketProvider.destroy())
@@ -324,7 +345,20 @@ t.test('one socket opens a hundred documents and no more, and one user leaves pl
   t.strictSame(new Set(outcomes.slice(0, 100)), new Set(['open']))
   t.equal(outcomes[100], 'too_many_connections')
   t.equal(await opening({ collab, token: ada.token, id }), 'too_many_connections')
-  const bob = await service.signUp({ workspace: 'Zoo' })
+  const bob = await join()
+  t.equal(await opening({ collab, token: bob.token, id }), 'open')
+})
+
+t.test('a user who asks for documents that do not exist is sent away, and others get in', async (t) => {
+  const { collab, join, ada, id } = await started(t, { COLLAB_MAX_CONNECTIONS: '150' })
+  const outcomes: string[] = []
+  for (let count = 0; count < 220; count += 20) {
+    const missing = Array.from({ length: 20 }, () => opening({ collab, token: ada.token, id: newId('doc') }))
+    outcomes.push(...(await Promise.all(missing)))
+  }
+  t.strictSame(new Set(outcomes.slice(0, 200)), new Set(['document_not_found']))
+  t.strictSame(new Set(outcomes.slice(200)), new Set(['rate_limited']))
+  const bob = await join()
   t.equal(await opening({ collab, token: bob.token, id }), 'open')
 })
 
@@ -341,16 +375,27 @@ t.test('of many who come at the same moment no more get in than there are places
   t.equal(crowd.filter(isOut).length, 9)
 })
 
-// A service with a document of Ada's in the workspace Zoo, and a collab process that reads rights every third second.
-async function started(t: Test, env: Record<string, string> = {}) {
-  const service = await startTestService(t, env)
-  const ada = await service.signUp({ workspace: 'Zoo' })
+/**
+ * A document of Ada's in a workspace of its own, which `join` lets others join. A test with settings of its own gets a
+ * service and a collab process of its own.
+ */
+async function started(t: Test, env?: Record<string, string>) {
+  const { service, collab } = env === undefined ? shared : await startBoth(t, env)
+  const workspace = `Zoo ${randomUUID()}`
+  const join = (options: Parameters<TestService['signUp']>[0] = {}) => service.signUp({ workspace, ...options })
+  const ada = await join()
   const { id } = await make(ada, [p('one'), p('two')])
+  return { service, collab, join, ada, id }
+}
+
+/** A service, and a collab process that reads rights every third second. */
+async function startBoth(t: Test, env: Record<string, string> = {}) {
+  const service = await startTestService(t, env)
   const { url, config } = service
   const settings = { DATABASE_URL: url, DATA_DIR: config.DATA_DIR, SSE_HEARTBEAT_SECONDS: '1', ...env }
   const collab = await startCollab(settings)
   t.teardown(collab.stop)
-  return { service, collab, ada, id }
+  return { service, collab }
 }
 
 async function opened(

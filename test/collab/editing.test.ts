@@ -126,6 +126,8 @@ t.test('operators see that the process serves, and how much', async (t) => {
   const metrics = await (await fetch(`${collab.origin}/metrics`)).text()
   t.match(metrics, /^svc_collab_documents [1-9]/m)
   t.match(metrics, /^svc_collab_connections [1-9]/m)
+  t.match(metrics, /^svc_pool_waiting_clients \d/m, 'whether live editing waits for connections')
+  t.match(metrics, /^svc_computations\{state="waiting"\} \d/m)
   t.match(metrics, /^svc_collab_bytes_total\{direction="in"\} [1-9]/m)
   t.match(metrics, /^svc_collab_flush_seconds_count\{outcome="done"\} [1-9]/m)
   t.match(metrics, /^svc_collab_flush_seconds_count\{outcome="refused"\} [1-9]/m)

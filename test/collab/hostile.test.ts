@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MessageType } from '@hocuspocus/server'
 import { createDecoder, readVarString, readVarUint } from 'lib0/decoding'
@@ -12,10 +13,12 @@ import {
 } from 'lib0/encoding'
 import t, { type Test } from 'tap'
 import { WebSocket } from 'ws'
-import { messageYjsUpdate, writeSyncStep1 } from 'y-protocols/sync'
+import { messageYjsSyncStep1, messageYjsUpdate, writeSyncStep1 } from 'y-protocols/sync'
 import * as Y from 'yjs'
+import { bodyFragment } from '../../shared/body/yjs/encoding.ts'
 import { sql } from '../../shared/database/database.ts'
 import { p } from '../body/build.ts'
+import { encoded } from '../hostile/updates.ts'
 import { Person, startCollab } from '../support/collab.ts'
 import { bodyOf, make } from '../support/documents.ts'
 import { startTestService } from '../support/service.ts'
@@ -48,6 +51,70 @@ t.test('a kind of message that does not exist closes its socket, and leaves noth
     writeVarUint8Array(encoder, Y.encodeStateAsUpdate(new Y.Doc()))
   })
   t.equal(await hostile.closed, 4205)
+
+  const nameless = await connect(t)
+  nameless.socket.send(Buffer.alloc(10, 0xff))
+  t.equal(await nameless.closed, 4401)
+})
+
+t.test('a program that offers another protocol gets its ordinary answer', async (t) => {
+  const statusOf = async (path: string) => {
+    const asked = request(`${collab.origin}${path}`, { headers: { Connection: 'Upgrade', Upgrade: 'h2c' } }).end()
+    const [response] = (await once(asked, 'response')) as [IncomingMessage]
+    response.resume()
+    return response.statusCode
+  }
+  t.equal(await statusOf('/readyz'), 200)
+  t.equal(await statusOf('/collab'), 426)
+  t.equal(await statusOf('/other'), 404)
+})
+
+t.test('nobody is told that everything is saved while text waits for text that is missing', async (t) => {
+  const document = await make(ada, [p('one')])
+  const reader = await Person.open({ url: collab.url, token, documentId: document.id })
+  t.teardown(() => reader.close())
+  const writer = new Y.Doc()
+  Y.applyUpdate(writer, Y.encodeStateAsUpdate(reader.doc))
+  const updates: Uint8Array[] = []
+  writer.on('update', (update: Uint8Array) => updates.push(update))
+  const text = (bodyFragment(writer).get(0) as Y.XmlElement).get(0) as Y.XmlText
+  text.insert(0, 'b')
+  text.insert(1, 'c')
+  const sender = await connect(t, { documentId: document.id })
+  const send = (update: Uint8Array | undefined) =>
+    sender.send(document.id, MessageType.Sync, (encoder) => {
+      writeVarUint(encoder, messageYjsUpdate)
+      writeVarUint8Array(encoder, update ?? new Uint8Array())
+    })
+  const [first, second] = updates
+  send(second)
+  await sleep(200)
+  reader.type(' typed')
+  await reader.told(({ type, complete }) => type === 'saved' && complete === false)
+  t.match(JSON.stringify((await bodyOf(ada, document.id)).blocks), 'one typed')
+  t.notOk(reader.isSaved)
+  send(first)
+  await reader.saved()
+  t.match(JSON.stringify((await bodyOf(ada, document.id)).blocks), 'bcone typed')
+})
+
+t.test('updates that are each let in cannot stop the process one after the other', async (t) => {
+  const { bearer = '' } = await service.signUp({ workspace: 'Zoo', role: 'editor' })
+  const document = await make(ada, [p('one')])
+  const witness = await Person.open({ url: collab.url, token, documentId: document.id })
+  t.teardown(() => witness.close())
+  const hostile = await connect(t, { documentId: document.id, token: bearer })
+  for (const client of [1, 3]) {
+    hostile.send(document.id, MessageType.Sync, (encoder) => {
+      writeVarUint(encoder, messageYjsUpdate)
+      writeVarUint8Array(encoder, costlyUpdate(client))
+    })
+  }
+  t.equal(await hostile.closed, 1013)
+  await witness.sees((texts) => texts.length === 2)
+  witness.type(' and here', witness.texts.indexOf('one'))
+  await witness.saved()
+  t.equal((await bodyOf(ada, document.id)).blocks.length, 2, 'the first update was let in, the second was not')
 })
 
 t.test('a client that asks without a break leaves the process time for others, and is closed in the end', async (t) => {
@@ -74,6 +141,22 @@ t.test('a client that asks without a break leaves the process time for others, a
 
   for (let count = 0; count < 1000; count += 1) asking.send(large.id, MessageType.QueryAwareness)
   t.equal(await asking.closed, 1013)
+})
+
+t.test('a question that names thousands of clients holds up nobody, and one of an editor is answered', async (t) => {
+  const stateVector = (clients: number) =>
+    Y.encodeStateVector(new Map(Array.from({ length: clients }, (_, index) => [2 ** 31 + index, 1])))
+  const asking = await connect(t, { documentId: id })
+  const ask = (clients: number) =>
+    asking.send(id, MessageType.Sync, (encoder) => {
+      writeVarUint(encoder, messageYjsSyncStep1)
+      writeVarUint8Array(encoder, stateVector(clients))
+    })
+  const answered = asking.received(MessageType.Sync)
+  ask(500)
+  await answered
+  ask(5000)
+  t.equal(await asking.closed, 4205)
 })
 
 t.test('a socket that is not authenticated cannot fill the memory of the process', async (t) => {
@@ -231,4 +314,30 @@ async function connect(t: Test, options: { documentId?: string; token?: string }
     await welcomed
   }
   return { socket, closed, send, received, authenticate }
+}
+
+/** An update that takes more than half of the steps of a user: letters in a text, from its end to its start. */
+function costlyUpdate(client: number): Uint8Array {
+  const letters = 34_000
+  return encoded(
+    [
+      {
+        client,
+        structs: [
+          { content: { element: 'paragraph' } },
+          { content: { type: 6 }, parent: [client, 0] },
+          { content: { text: 'a'.repeat(letters + 2) }, parent: [client, 1] },
+        ],
+      },
+      {
+        client: client + 1,
+        structs: Array.from({ length: letters }, (_, index) => ({
+          content: { text: 'b' },
+          origin: [client, letters + 2 - index] as [number, number],
+          rightOrigin: [client, letters + 3 - index] as [number, number],
+        })),
+      },
+    ],
+    [],
+  )
 }

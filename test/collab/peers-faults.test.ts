@@ -6,6 +6,7 @@ import * as Y from 'yjs'
 import { eventually, startNetwork, startRelay, textOf } from '../support/peers.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import { runs } from '../support/property-runs.ts'
+import type { Teardown } from '../support/site.ts'
 
 const { url, drop } = await createTestDatabase()
 t.teardown(drop)
@@ -13,11 +14,7 @@ t.teardown(drop)
 const heartbeatMs = 100
 
 t.test('a process that falls silent is given up, and found again when it can be heard', async (t) => {
-  const network = await startNetwork(t, url)
-  const first = startRelay(t, { url: network.url, heartbeatMs })
-  const second = startRelay(t, { url, heartbeatMs })
-  const here = first.open('doc_1')
-  const there = second.open('doc_1')
+  const { network, here, there } = await openAtTwo(t, 'doc_1')
   here.show('Ada')
   there.show('Bob')
   await eventually(() => here.users().length === 2 && there.users().length === 2)
@@ -55,11 +52,7 @@ t.test('a session that the database has ended is opened again, and nothing typed
 })
 
 t.test('a process that closed a document unheard is forgotten', async (t) => {
-  const network = await startNetwork(t, url)
-  const first = startRelay(t, { url: network.url, heartbeatMs })
-  const second = startRelay(t, { url, heartbeatMs })
-  const here = first.open('doc_3')
-  const there = second.open('doc_3')
+  const { network, relay, here, there } = await openAtTwo(t, 'doc_3')
   there.show('Bob')
   there.type('unstored')
   await eventually(() => here.users().length === 1 && here.text() === 'unstored')
@@ -68,15 +61,11 @@ t.test('a process that closed a document unheard is forgotten', async (t) => {
   network.heal()
   await eventually(() => here.takeOvers === 1)
   t.strictSame(here.users(), [])
-  t.equal(await first.metric('svc_collab_peers'), 0)
+  t.equal(await relay.metric('svc_collab_peers'), 0)
 })
 
 t.test('while the database is slow, text is merged, and only the newest cursor is sent', async (t) => {
-  const network = await startNetwork(t, url)
-  const first = startRelay(t, { url: network.url, heartbeatMs: 3_600_000 })
-  const second = startRelay(t, { url, heartbeatMs: 3_600_000 })
-  const here = first.open('doc_5')
-  const there = second.open('doc_5')
+  const { network, here, there } = await openAtTwo(t, 'doc_5', { heartbeatMs: 3_600_000 })
   here.show('Ada 0')
   await eventually(() => there.users().includes('Ada 0'))
   const cursors: string[][] = []
@@ -148,6 +137,15 @@ t.test('hostile notifications harm nobody', async (t) => {
 })
 
 type Relay = ReturnType<typeof startRelay>
+
+/** Opens a document at two processes. One of them, with the relay that is returned, is behind a network. */
+async function openAtTwo(t: Teardown, documentId: string, settings = { heartbeatMs }) {
+  const network = await startNetwork(t, url)
+  const relay = startRelay(t, { url: network.url, ...settings })
+  const here = relay.open(documentId)
+  const there = startRelay(t, { url, ...settings }).open(documentId)
+  return { network, relay, here, there }
+}
 
 async function endSessions(): Promise<void> {
   await withClient((client) =>

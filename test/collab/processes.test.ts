@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { p } from '../body/build.ts'
 import { type CollabProcess, Person, startCollab } from '../support/collab.ts'
 import { bodyOf, make } from '../support/documents.ts'
+import { startApi } from '../support/processes.ts'
 import { startTestService } from '../support/service.ts'
 
 const service = await startTestService(t)
@@ -55,6 +56,32 @@ t.test('a killed process loses nothing that it called saved, and editors bring b
   t.teardown(next.stop)
   await person.saved()
   t.match(await stored(id), 'one saved unsaved')
+})
+
+t.test('editors that connect through the API get through to the next process after a kill', async (t) => {
+  const killed = await startCollab({ ...env, COLLAB_DEBOUNCE_MS: '60000', COLLAB_MAX_DEBOUNCE_MS: '60000' })
+  t.teardown(killed.stop)
+  const COLLAB_PORT = new URL(killed.url).port
+  const api = await startApi({ ...env, COLLAB_HAND_ON: 'true', COLLAB_PORT })
+  t.teardown(api.stop)
+  const { id } = await make(ada, [p('one')])
+  const person = await Person.open({
+    url: `${api.origin.replace('http', 'ws')}/collab`,
+    token: ada.bearer ?? '',
+    documentId: id,
+  })
+  t.teardown(() => person.close())
+  person.type(' before')
+  while (person.provider.hasUnsyncedChanges) await sleep(5)
+  killed.signal('SIGKILL')
+  await killed.ended
+  while (person.provider.isSynced) await sleep(5)
+  person.type(' between')
+
+  const next = await startCollab({ ...env, COLLAB_PORT })
+  t.teardown(next.stop)
+  await person.saved()
+  t.match(await stored(id), 'one before between')
 })
 
 t.test('people on two processes edit one document', async (t) => {

@@ -132,6 +132,23 @@ t.test('the relay goes on after the database has ended its sessions', async (t) 
   await there.sees(([one]) => one === 'one before after')
 })
 
+t.test('a write that no process has heard of reaches the editors of all', async (t) => {
+  const [first, second] = (await Promise.all([start(t), start(t)])) as [CollabProcess, CollabProcess]
+  const { id } = await make(ada, [p('one')])
+  const people = await Promise.all([open(t, first, id), open(t, second, id)])
+  const client = new pg.Client(service.url)
+  await client.connect()
+  const listeners = `FROM pg_stat_activity WHERE application_name = 'svc-listen' AND datname = current_database()`
+  const { rowCount } = await client.query(`SELECT pg_terminate_backend(pid) ${listeners}`)
+  t.ok((rowCount ?? 0) >= 2)
+  t.equal((await put(ada, id, [p('unheard'), p('two')])).status, 200)
+  await client.end()
+  for (const person of people) await person.sees((texts) => texts.join() === 'unheard,two')
+  people[0]?.type(' of')
+  await people[1]?.sees(([one]) => one === 'unheard of')
+  t.equal((await bodyOf(ada, id)).blocks.length, 2)
+})
+
 t.test('a paste of a megabyte reaches the other process', async (t) => {
   const roomy = { ...patient, QUOTA_DOCUMENT_CHARACTERS: '2000000' }
   const [first, second] = (await Promise.all([start(t, roomy), start(t, roomy)])) as [CollabProcess, CollabProcess]

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { computationLoad, compute } from '../../shared/computations/compute.ts'
 import { onBehalfOf } from '../../shared/turns/requester.ts'
@@ -15,6 +16,15 @@ t.test('a computation that never ends is ended, and those that wait get another 
 t.test('a computation that fills the memory is ended without the process', async (t) => {
   await t.rejects(compute({ ...echoing, cpuMs: () => 600_000 }, 'greedy'), /too much memory/)
   t.equal(await compute(echoing, 'd'), 'd')
+})
+
+t.test('a computation that ends after its limit is refused, also when the event loop was busy', async (t) => {
+  await compute(echoing, 'a thread is ready')
+  const slow = compute(echoing, 'slow')
+  await sleep(100)
+  blockEventLoop(3000)
+  await t.rejects(slow, /too much time/)
+  t.equal(await compute({ ...echoing, cpuMs: () => 600_000 }, 'slow'), 'slow')
 })
 
 t.test('a call limits all that is computed in it, so no computation escapes the limit of a worker', async (t) => {
@@ -36,3 +46,7 @@ t.test('a thread is free for another workspace while one keeps the rest busy', a
   t.ok(ended <= 2, `${ended} pieces of the busy workspace ended first`)
   await Promise.all(all)
 })
+
+function blockEventLoop(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+}

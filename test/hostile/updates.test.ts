@@ -2,7 +2,10 @@ import t, { type Test } from 'tap'
 import * as Y from 'yjs'
 import { checkUpdate, mostNewClients, mostStructs, RefusedUpdate } from '../../shared/body/yjs/client-update.ts'
 import { bodyFragment, writeNodes } from '../../shared/body/yjs/encoding.ts'
+import { FollowingBody } from '../../shared/body/yjs/following-body.ts'
+import { TextRescue } from '../../shared/body/yjs/rescue.ts'
 import { deriveState, openState } from '../../shared/body/yjs/state.ts'
+import { atOnce } from '../../shared/computations/slices.ts'
 import { requireLinear } from './linear.ts'
 import { familiesOf } from './tables.ts'
 import { encoded, type UpdateStruct, updateOf } from './updates.ts'
@@ -106,6 +109,31 @@ const refused: Readonly<Record<string, () => Uint8Array>> = {
       })),
       [],
     ),
+  'the same deletions again and again': () =>
+    encoded(
+      [{ client: 1, structs: [{ content: { text: 'a'.repeat(20_000) } }] }],
+      times(5000, () => [1, 0, 20_000]),
+    ),
+  'deletions from the end of a text to its start': () =>
+    encoded(
+      [{ client: 1, structs: [{ content: { text: 'a'.repeat(20_000) } }] }],
+      times(5000, (index) => [1, 10_000 - 2 * index, 1]),
+    ),
+  'letters in a text from its end to its start, which is split at each letter': () =>
+    encoded(
+      [
+        { client: 1, structs: [{ content: { text: 'a'.repeat(100_000) } }] },
+        {
+          client: 2,
+          structs: times(50_000, (index) => ({
+            content: { text: 'b' },
+            origin: [1, 99_997 - index],
+            rightOrigin: [1, 99_998 - index],
+          })),
+        },
+      ],
+      [],
+    ),
   'one attribute that is set for the first time again and again': () =>
     encoded([{ client: 1, structs: [paragraph, ...times(5000, () => attributeOf(1)[1] as UpdateStruct)] }], []),
   'more clients than a document has': () =>
@@ -159,6 +187,66 @@ t.test('a text that is there already and letters between one place and each of i
   const letters = times(5000, (clock): UpdateStruct => ({ content: { text: 'b' }, rightOrigin: [1, clock] }))
   isRefused(t, doc, encoded([{ client: 2, structs: letters }], []))
 })
+
+t.test('a long marked text that is deleted letter by letter costs no more than its length', async (t) => {
+  const documents: Readonly<Record<string, (update: Uint8Array) => (update: Uint8Array) => void>> = {
+    stored: (state) => {
+      const body = atOnce(FollowingBody.open({ updates: [state], lines: [] }))
+      return (update) => body.apply(update)
+    },
+    live: (state) => {
+      const doc = new Y.Doc()
+      const rescue = new TextRescue(doc, { sourceOf: () => 'editor', origin: 'rescue' })
+      rescue.apply(state, 'editor')
+      return (update) => rescue.apply(update, 'editor')
+    },
+  }
+  for (const [name, open] of Object.entries(documents)) {
+    const looks = (size: number) => {
+      const apply = open(markedText(size))
+      const update = encoded(
+        [],
+        times(size, (index) => [1, index + 3, 1]),
+      )
+      return looksAtItems(() => apply(update))
+    }
+    const [short, long] = [looks(500), looks(2000)]
+    t.ok(long < 6 * short, `${name}: ${short} looks at 500 letters, ${long} at 2000`)
+  }
+})
+
+/** A text that begins with a mark, and whose letters are a struct each. */
+function markedText(size: number): Uint8Array {
+  const letters = times(
+    size,
+    (index): UpdateStruct => ({
+      content: { text: 'a' },
+      origin: [1, 2],
+      ...(index > 0 && { rightOrigin: [1, index + 2] }),
+    }),
+  )
+  const text: UpdateStruct = { content: { type: 6 }, parent: [1, 0] }
+  return updateOf([paragraph, text, { content: { format: ['bold', '{}'] }, parent: [1, 1] }, ...letters])
+}
+
+/** How often Yjs asks whether an item is deleted. */
+function looksAtItems(work: () => void): number {
+  const property = Object.getOwnPropertyDescriptor(Y.Item.prototype, 'deleted') as PropertyDescriptor
+  let looks = 0
+  Object.defineProperty(Y.Item.prototype, 'deleted', {
+    ...property,
+    get() {
+      looks += 1
+      return property.get?.call(this)
+    },
+  })
+  try {
+    work()
+  } finally {
+    Object.defineProperty(Y.Item.prototype, 'deleted', property)
+  }
+  return looks
+}
 
 function times<T>(count: number, make: (index: number) => T): T[] {
   return Array.from({ length: count }, (_, index) => make(index))

@@ -154,8 +154,8 @@ export class LiveProcess {
   }
 
   /** Fetches the updates of the database, applies and returns them. */
-  async sync(): Promise<Uint8Array[]> {
-    return this.#take((await syncLive(this.site.live, this)).updates)
+  async sync({ isBehind = false } = {}): Promise<Uint8Array[]> {
+    return this.#take((await syncLive(this.site.live, { replica: this.replica, isBehind })).updates)
   }
 
   async flush(caller: { userId: string } = this.site.caller, version: Flush['version'] = 'none'): Promise<Flushed> {

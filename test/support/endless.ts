@@ -19,8 +19,13 @@ export const endlessIndexing = computation({
   cpuMs: () => Number.POSITIVE_INFINITY,
 })
 
-/** Returns its input. Never ends for the text `endless`, and fills the memory for `greedy`. @public */
+/**
+ * Returns its input. Takes half a second of processor time for the text `slow`, never ends for `endless`, and fills the
+ * memory for `greedy`. @public
+ */
 export function echo(text: string): string {
+  const before = process.threadCpuUsage()
+  while (text === 'slow' && process.threadCpuUsage(before).user < 500_000);
   while (text === 'endless');
   const hoard: number[][] = []
   while (text === 'greedy') hoard.push(new Array(100_000).fill(hoard.length))

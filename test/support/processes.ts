@@ -110,6 +110,6 @@ async function until(running: ServiceProcess, isTrue: () => Promise<boolean>): P
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 
 function environment(settings: Settings): NodeJS.ProcessEnv {
-  const { NODE_OPTIONS: _tap, NODE_ENV: _test, DATABASE_URL: _other, ...inherited } = process.env
+  const { NODE_ENV: _test, DATABASE_URL: _other, ...inherited } = process.env
   return { ...inherited, PATH: `${join(root, 'node_modules/.bin')}:${inherited['PATH']}`, ...settings }
 }

@@ -31,11 +31,11 @@ try {
   const reporter = process.stdout.isTTY ? [] : ['--reporter=tap']
   const tapWords = ['tap', ...reporter, ...process.argv.slice(2)]
   const [command = 'tap', ...words] = [...signalledOnParentDeath('TERM'), ...tapWords]
-  // About two hundred processes load the same modules. They share compiled code through this cache.
+  // About two hundred processes load the same modules. They share compiled code, also with the runs before.
   const env = {
     ...process.env,
     [serverVariable]: postgres.superuserUrl,
-    NODE_COMPILE_CACHE: join(directory, 'compile-cache'),
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? join(root, 'node_modules/.cache/node'),
   }
   const tap = spawn(command, words, { stdio: 'inherit', env })
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => tap.kill(signal))

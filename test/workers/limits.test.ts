@@ -32,7 +32,7 @@ t.test('a document whose index never ends is given up alone, and a new write of 
 })
 
 t.test('one worker with one place goes on with other documents while one never ends', async (t) => {
-  const { service, ada, ids } = await startWithEndless(t, { WORKER_COMPUTE_MS: '10000' })
+  const { service, ada, ids } = await startWithEndless(t, { WORKER_COMPUTE_MS: '4000' })
   await startWorkers(t, service, [endlessIndexer])
   const { id } = await write(ada, 'heron that came later')
   await until(async () => (await found(ada, 'heron')).includes(id))
@@ -101,7 +101,7 @@ for (const [kind, text] of Object.entries({ small: 'heron', large: 'heron LARGE'
 }
 
 t.test('a document that took too much once is tried again after all others', async (t) => {
-  const { service, ada, ids } = await startWithEndless(t, { WORKER_COMPUTE_MS: '5000' })
+  const { service, ada, ids } = await startWithEndless(t, { WORKER_COMPUTE_MS: '3000' })
   const worker = await startWorkers(t, service, [endlessIndexer])
   await until(async () => (await stateOf(service.database, ids[1])) === 'active')
   for (let n = 0; n < 8; n += 1) await write(ada, 'heron LARGE')

@@ -1,5 +1,5 @@
 import type { Awareness } from 'y-protocols/awareness'
-import { mergeUpdates } from 'yjs'
+import { mergeUpdates } from '../../../shared/body/yjs/state.ts'
 import { PeerAwareness } from './awareness.ts'
 import { largestFrame } from './chunks.ts'
 import type { Letter } from './outbox.ts'
@@ -197,7 +197,7 @@ export class Room {
   #updateFrames(updates: readonly Uint8Array[]): Frame[] {
     const bytes = updates.reduce((sum, { byteLength }) => sum + byteLength, 0)
     if (updates.length === 0 || bytes > largestFrame) return []
-    const update = updates.length === 1 ? (updates[0] as Uint8Array) : mergeUpdates([...updates])
+    const update = mergeUpdates(updates)
     return [{ kind: 'update', documentId: this.documentId, number: this.#number, typist: this.#typist, update }]
   }
 

@@ -5,7 +5,10 @@ import { listenOn, type Notification, notify } from './queries.ts'
 
 /** A session that hears the notifications for this process and sends notifications to others. */
 export type PeerSession = {
-  /** Sends notifications. Rejects while there is no session, and closes the session when the statement fails. */
+  /**
+   * Sends notifications. Without a session they are dropped. When the statement fails, the session is closed and the
+   * function rejects.
+   */
   notify: (notifications: readonly Notification[]) => Promise<void>
   close: () => Promise<void>
 }

@@ -1,4 +1,4 @@
-import { mergeUpdates } from 'yjs'
+import { mergeUpdates } from '../../../shared/body/yjs/state.ts'
 
 /** An update that another process has relayed. Numbers of one sender grow; merged updates have the highest number. */
 export type RelayedUpdate = { number: number; update: Uint8Array; typist: string }

@@ -2,7 +2,6 @@ import Type from 'typebox'
 import { bodyPair, differenceText, differenceVersion } from '../../../shared/differences/compare.ts'
 import type { NamedBody } from '../../../shared/differences/queries.ts'
 import { DocumentDifference } from '../../../shared/differences/schema.ts'
-import { Refusal } from '../../../shared/errors/errors.ts'
 import { DocumentParameter } from '../../http/parameters.ts'
 import { type Rehearsal, route } from '../../http/route.ts'
 
@@ -50,20 +49,13 @@ export const differenceRoutes = [
     errors: ['document_not_found', 'version_not_found', 'invalid_node'],
     async handle({ db, caller, params, query }) {
       const { format = 'json' } = query
-      const from = namedBody({ field: 'from', name: query.from, absent: 'newest' })
-      const to = namedBody({ field: 'to', name: query.to, absent: 'current' })
+      const [from, to] = [namedBody(query.from) ?? 'newest', namedBody(query.to) ?? 'current']
       const pair = await bodyPair(db, { documentId: params.id, caller, from, to })
       return { dataText: await differenceText(pair, format), etag: differenceVersion(pair, format) }
     },
   }),
 ]
 
-type Named = { field: 'from' | 'to'; name: string | undefined; absent: NamedBody }
-
-// No version has a number that JavaScript cannot hold.
-function namedBody({ field, name, absent }: Named): NamedBody {
-  if (name === undefined) return absent
-  if (name === 'current') return 'current'
-  if (Number.isSafeInteger(Number(name))) return Number(name)
-  throw new Refusal('version_not_found', { details: { id: name, field } })
+function namedBody(name: string | undefined): NamedBody | undefined {
+  return name === undefined || name === 'current' ? name : { seq: name }
 }

@@ -44,7 +44,7 @@ export async function readSeveral(
       workspaces.add(workspace_id)
     }
   }
-  const texts = documentIds.map((id) => items.get(id) ?? unread(id, 'document_not_found'))
+  const texts = documentIds.map((id) => items.get(id) ?? missing(id))
   const [workspaceId = null] = workspaces
   return { dataText: `[${texts.join(',')}]`, workspaceId: workspaces.size === 1 ? workspaceId : null }
 }
@@ -88,11 +88,15 @@ async function eachOf({ bodies, ...view }: SeveralView): Promise<string[]> {
   return texts
 }
 
-function tooCostly({ id }: FreshBody): string {
-  return unread(id, 'invalid_node')
+function missing(id: string): string {
+  return unread(id, { code: 'document_not_found', message: errorCatalogue.document_not_found.message })
 }
 
-function unread(id: string, code: ErrorCode): string {
-  const { message } = errorCatalogue[code]
-  return JSON.stringify({ id, error: { code, message } })
+function tooCostly({ id }: FreshBody): string {
+  const message = 'The document takes too much to be computed; read its content as tiptap-json.'
+  return unread(id, { code: 'invalid_node', message })
+}
+
+function unread(id: string, error: { code: ErrorCode; message: string }): string {
+  return JSON.stringify({ id, error })
 }

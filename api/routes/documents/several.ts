@@ -69,8 +69,8 @@ export const severalRoutes = [
     success: { status: 204, description: 'Deleted', data: null },
     errors: ['documents_unavailable'],
     async handle({ write, body }) {
-      await deleteSeveral(write, body.ids)
-      return {}
+      const [workspaceId, ...others] = await deleteSeveral(write, body.ids)
+      return workspaceId === undefined || others.length > 0 ? {} : { workspaceId }
     },
   }),
 ]

@@ -8,7 +8,8 @@ import type { LineWindow } from '../versioned-lines.ts'
 import type { FollowingBody } from '../yjs/following-body.ts'
 import type { Repair } from '../yjs/repair-nodes.ts'
 import { storeAppended } from './follow.ts'
-import * as queries from './queries.ts'
+import { flushFacts } from './moves.ts'
+import { notificationOf } from './notifications.ts'
 import { found, type LiveReplica, lockedDocument, type Stored } from './replica.ts'
 import { type Shadow, sizeOf } from './shadow.ts'
 
@@ -20,10 +21,10 @@ export type Flush = {
   /** The user who typed last. */
   caller: { userId: string }
   /**
-   * The states that the history of the document keeps as versions: the state before the typed text, the state after it,
-   * or both. A state that the newest version already has is not kept again.
+   * The state that the history of the document keeps as a version: the state before the typed text, or the state after
+   * it. A state that the newest version already has is not kept again.
    */
-  version: 'none' | 'before' | 'after' | 'both'
+  version: 'none' | 'before' | 'after'
 }
 
 /** What a flush has stored. */
@@ -32,8 +33,6 @@ export type StoredText = {
   /** Whether the flush changed the body. */
   changed: boolean
   repairs: Repair[]
-  /** The Yjs state vector of what is stored now. */
-  stateVector: Uint8Array
 }
 
 /** Thrown when the stored Y document has no room for the typed text; after its log was folded, it may have room. */
@@ -56,7 +55,7 @@ export async function storeTyped(
   const { key } = replica
   const [before, facts] = await Promise.all([
     lockedDocument(tx, key),
-    queries.flushFacts(tx, { ...key, ...shadow.seen, userId: caller.userId }).then((read) => found(read, key)),
+    flushFacts(tx, { ...key, ...shadow.seen, userId: caller.userId }).then((read) => found(read, key)),
   ])
   await replica.take(shadow, facts)
   await shadow.merge(updates)
@@ -78,12 +77,16 @@ export async function storeTyped(
       snapshots,
     },
   )
-  storeAppended(tx, { key, shadow, bodySeq: document.body_seq })
-  if (change !== null || shadow.appended.length > 0) {
-    queries.notifyLive(tx, document, { isTyped: !hasFollowed && repairs.length === 0 })
-  }
-  const { stateVector } = shadow
-  return { document, result: { document, changed: change !== null, repairs, stateVector } }
+  const { body_seq: bodySeq } = document
+  const n = shadow.position.n + shadow.appended.length
+  const byTyping = !hasFollowed && repairs.length === 0
+  storeAppended(tx, {
+    key,
+    shadow,
+    bodySeq,
+    notification: notificationOf({ documentId: key.id, bodySeq, n, byTyping }),
+  })
+  return { document, result: { document, changed: change !== null, repairs } }
 }
 
 // How many times larger than the largest body a stored Y document may be.
@@ -114,14 +117,10 @@ function changedTexts(windows: readonly LineWindow[]): TwoTexts {
   }
 }
 
-type State = 'before' | 'after'
-
 function snapshotsOf(
   version: Flush['version'],
   { isKept, isChanged }: { isKept: boolean; isChanged: boolean },
-): State[] {
-  const snapshots: State[] = []
-  if (isChanged && !isKept && (version === 'before' || version === 'both')) snapshots.push('before')
-  if ((isChanged || !isKept) && (version === 'after' || version === 'both')) snapshots.push('after')
-  return snapshots
+): Storing['snapshots'] {
+  if (version === 'before') return isChanged && !isKept ? ['before'] : []
+  return version === 'after' && (isChanged || !isKept) ? ['after'] : []
 }

@@ -1,6 +1,7 @@
 import type { Transaction } from '../../database/database.ts'
+import { lockedMoves } from './moves.ts'
 import * as queries from './queries.ts'
-import { found, type LiveReplica, lockedDocument, type Stored } from './replica.ts'
+import { found, type LiveReplica, type Stored } from './replica.ts'
 import type { Shadow } from './shadow.ts'
 
 /**
@@ -12,26 +13,27 @@ export async function followCurrent(
   { replica, shadow }: { replica: LiveReplica; shadow: Shadow },
 ): Promise<Stored<void>> {
   const { key } = replica
-  const [document, moves] = await Promise.all([
-    lockedDocument(tx, key),
-    queries.lockedMoves(tx, { ...key, ...shadow.seen }).then((read) => found(read, key)),
-  ])
+  queries.lock(tx, key)
+  const moves = found(await lockedMoves(tx, { ...key, ...shadow.seen }), key)
   await replica.take(shadow, moves)
   await shadow.follow(moves)
+  const document = { body_seq: moves.current_seq, version: moves.version }
   storeAppended(tx, { key, shadow, bodySeq: document.body_seq })
   return { document, result: undefined }
 }
 
 /**
  * Appends to the log what the shadow has appended, and records that the Y document follows the body `bodySeq` now.
- * Drops the body that it followed before, unless somebody else needs that body.
+ * Drops the body that it followed before, unless somebody else needs that body. A `notification` tells collab
+ * processes of the change.
  */
 export function storeAppended(
   tx: Transaction,
-  { key, shadow, bodySeq }: { key: queries.DocumentKey; shadow: Shadow; bodySeq: number },
+  stored: { key: queries.DocumentKey; shadow: Shadow; bodySeq: number; notification?: string },
 ): void {
+  const { key, shadow, bodySeq, ...others } = stored
   const { appended, position } = shadow
   if (appended.length === 0 && bodySeq === position.bodySeq) return
   const earlier = bodySeq === position.bodySeq ? [] : [position.bodySeq, bodySeq - 1]
-  queries.advance(tx, { ...key, n: position.n, updates: appended, body_seq: bodySeq, earlier })
+  queries.advance(tx, { ...key, n: position.n, updates: appended, body_seq: bodySeq, earlier, ...others })
 }

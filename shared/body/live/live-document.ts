@@ -5,6 +5,7 @@ import type { CommitContext } from '../consequence.ts'
 import { cutting, folding } from '../yjs/computations.ts'
 import { type Flush, NoRoom, type StoredText, storeTyped } from './flush.ts'
 import { followCurrent } from './follow.ts'
+import { liveMoves } from './moves.ts'
 import * as queries from './queries.ts'
 import { found, LiveReplica, lockedDocument } from './replica.ts'
 import { sizeOf, smallText } from './shadow.ts'
@@ -31,21 +32,24 @@ export async function openLive(
 /**
  * Brings an open Y document level with its body. All writes of the API that the Y document lacks become one step. The
  * process that calls first makes the step under the row lock of the document. Returns the updates that the live
- * document lacks, including updates that other processes stored. Takes no lock when everything is level.
+ * document lacks, including updates that other processes stored. Takes no lock when everything is level. When it
+ * `isBehind`, which a notification tells, takes the lock without a look before.
  *
  * A process with pending typed text calls `persistLive` instead, so that the text moves with its block. Refuses with
  * 404 `document_not_found` when the document is gone.
  */
 export function syncLive(
   { database }: Pick<LiveContext, 'database'>,
-  { replica }: { replica: LiveReplica },
+  { replica, isBehind = false }: { replica: LiveReplica; isBehind?: boolean },
 ): Promise<{ updates: Uint8Array[] }> {
-  return replica.alone(async () => {
-    const isLevel = await replica.repeatedly(database, async (shadow) => {
-      const moves = found(await queries.liveMoves(database, { ...replica.key, ...shadow.seen }), replica.key)
+  const look = () =>
+    replica.repeatedly(database, async (shadow) => {
+      const moves = found(await liveMoves(database, { ...replica.key, ...shadow.seen }), replica.key)
       await replica.take(shadow, moves)
       return moves.current_seq === moves.followed_seq && !shadow.seen.isDoubtful
     })
+  return replica.alone(async () => {
+    const isLevel = !isBehind && (await look())
     if (!isLevel) await replica.inTransaction(database, (tx, shadow) => followCurrent(tx, { replica, shadow }))
     return { updates: replica.told() }
   })

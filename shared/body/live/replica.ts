@@ -5,11 +5,13 @@ import { type DocumentRow, lockDocument } from '../../documents/queries.ts'
 import { documentNotFound } from '../../documents/require.ts'
 import { Refusal } from '../../errors/errors.ts'
 import { checking, cutting, deriving } from '../yjs/computations.ts'
+import type { LiveMoves } from './moves.ts'
+import type { ChangedBody } from './notifications.ts'
 import * as queries from './queries.ts'
 import { Contradiction, Outdated, Shadow } from './shadow.ts'
 
 /** A result of a transaction that has brought the stored Y document of a shadow to the current body of the document. */
-export type Stored<T> = { document: DocumentRow; result: T }
+export type Stored<T> = { document: Pick<DocumentRow, 'body_seq' | 'version'>; result: T }
 
 /**
  * The copy of a Y document that a collab process keeps for the database, beside the live document. Its
@@ -33,9 +35,10 @@ export class LiveReplica {
     this.key = { workspace_id, id }
   }
 
-  /** The number of the body that the replica has followed so far; 0 while nothing is loaded. */
-  get bodySeq(): number {
-    return this.#shadow?.position.bodySeq ?? 0
+  /** Whether the replica has followed a body and taken in a row of the log. False while nothing is loaded. */
+  knows({ bodySeq, n }: Pick<ChangedBody, 'bodySeq' | 'n'>): boolean {
+    const position = this.#shadow?.position
+    return position !== undefined && bodySeq <= position.bodySeq && n <= position.n
   }
 
   /** The version of the body that the replica has followed so far; empty while nothing is loaded. */
@@ -91,7 +94,7 @@ export class LiveReplica {
   }
 
   /** Takes in what others have stored. */
-  async take(shadow: Shadow, moves: queries.LiveMoves): Promise<void> {
+  async take(shadow: Shadow, moves: LiveMoves): Promise<void> {
     this.#untold.push(...(await shadow.take(moves)))
   }
 

@@ -4,6 +4,7 @@ import type { DocumentRow } from '../../documents/queries.ts'
 import { Refusal } from '../../errors/errors.ts'
 import { FollowingBody, type Settled } from '../yjs/following-body.ts'
 import { mergeUpdates, watchKeptBack } from '../yjs/state.ts'
+import type { LiveMoves, LockedMoves } from './moves.ts'
 import type * as queries from './queries.ts'
 
 /**
@@ -99,7 +100,7 @@ export class Shadow {
    * `Outdated` when the rows are not those after the rows of the shadow. Throws `Contradiction` when the Y document
    * does not hold that body, unless it is doubtful: then repairs are appended, and the transaction follows the body.
    */
-  async take(moves: queries.LiveMoves): Promise<readonly Uint8Array[]> {
+  async take(moves: LiveMoves): Promise<readonly Uint8Array[]> {
     const { n, folded_n: foldedN, updates, followed_seq: bodySeq, version } = moves
     if (foldedN > this.#position.n || n < this.#position.n) throw new Outdated()
     const isMoved = updates.length > 0 || bodySeq !== this.#position.bodySeq
@@ -131,7 +132,7 @@ export class Shadow {
    * Brings the Y document from the body that it follows to the current body, if they differ. Returns whether they do.
    * Throws `Contradiction` when the result does not have the version of the current body.
    */
-  async follow({ before, after, middle, version }: queries.LockedMoves): Promise<boolean> {
+  async follow({ before, after, middle, version }: LockedMoves): Promise<boolean> {
     if (before === null || after === null || middle === null) return false
     this.#isAhead = true
     const lines = this.body.linesOf({ before, after, middle: Buffer.from(middle) })

@@ -1,11 +1,12 @@
 import * as Y from 'yjs'
 import { atOnce, type Slices } from '../../computations/slices.ts'
-import type { BodyNode } from '../document.ts'
+import type { Attrs, BodyNode } from '../document.ts'
 import { inlineTypes, isTextblock } from '../nodes.ts'
 import { alignSiblings, blockIdOf, equalEnds, equalJson, placesById, type Siblings } from './align.ts'
 import {
   childrenOf,
   elementFormats,
+  idOf,
   type RawDocument,
   readChildren,
   readElement,
@@ -14,19 +15,19 @@ import {
 } from './encoding.ts'
 import { applyInline } from './inline-apply.ts'
 import { diffInline, rebaseInline } from './inline-diff.ts'
-import { isInlineChild, type LiveIds, newWork, type Place, type Step, type Work, yPositions } from './work.ts'
+import { type Edit, editSteps, insertAfter, runSteps, splices } from './steps.ts'
+import { isInlineChild, type LiveIds, newWork, type Place, type Work, yPositions } from './work.ts'
 
 /**
  * A change to apply that has the fragment of a Y document, the body that the document follows so far, and the next
- * body. `live` finds live blocks by their ids; without it, the first block of an id is found. `origin` goes to the
- * observers of the Y document.
+ * body. `live` finds live blocks by their ids. Without it, the outermost block of an id is found, or the first of
+ * several.
  */
 export type Application = {
   fragment: Y.XmlFragment
   from: RawDocument
   to: RawDocument
   live?: LiveIds
-  origin?: unknown
 }
 
 /**
@@ -39,7 +40,7 @@ export type Application = {
  * change a second time leaves the readable content as it is. If the Y document was equal to `from`, it reads as `to`
  * afterwards.
  */
-export function applyDocument({ fragment, from, to, live: liveIds, origin }: Application): void {
+export function applyDocument({ fragment, from, to, live: liveIds }: Application): void {
   const ends = equalEnds(from.content, to.content)
   const change = { from: middleOf(from.content, ends), to: middleOf(to.content, ends) }
   if (change.from.length + change.to.length === 0) return
@@ -47,7 +48,7 @@ export function applyDocument({ fragment, from, to, live: liveIds, origin }: App
   const work = atOnce(newWork(fragment, change, liveIds))
   const positions = yPositions({ live, from: from.content, offset: ends.start, keepsId: work.keepsId })
   atOnce(planSiblings(fragment, { ...change, work }, { live, positions, start: 0, end: live.length }))
-  atOnce(runSteps(fragment, work.steps, origin))
+  atOnce(runSteps(fragment, work.steps))
 }
 
 /**
@@ -101,42 +102,8 @@ export function* planSiblings(
   for (const step of editSteps(parent, live, edit)) work.steps.push(step)
 }
 
-/**
- * Runs planned steps in one Yjs transaction. Steps of more than `mostWeight` blocks are cut into several transactions,
- * each with an update of its own. In a large document a transaction has fewer splices than in a small document.
- */
-export function* runSteps(fragment: Y.XmlFragment, steps: readonly Step[], origin?: unknown): Slices<void> {
-  const { doc } = fragment
-  if (!doc) throw new Error('The fragment is not part of a Y document')
-  let next = 0
-  while (next < steps.length) {
-    const weightOfSplice = longestStructList(doc) / structsOfBlock
-    doc.transact(() => {
-      for (let weight = 0; weight < mostWeight && next < steps.length; next++) {
-        const step = steps[next] as Step
-        step.run()
-        weight += step.weight + step.splices * weightOfSplice
-      }
-    }, origin)
-    yield
-  }
-}
-
-// The number of blocks that one transaction writes. It is more than a batch of the API changes as a rule, and takes
-// about ten milliseconds.
-const mostWeight = 256
-// The number of structs that Yjs moves in an array while it writes one block. Where Yjs splits or merges structs in the
-// middle of its array, it moves all structs behind them.
-const structsOfBlock = 40_000
-// The number of blocks that one step inserts or removes. A step is not cut.
-const blocksOfStep = 16
-// The splices of one removed block, and those of one edited or formatted range of text, which is split at both ends.
-// Yjs merges what is deleted when the transaction ends.
-const splices = { block: 2, range: 3 }
-
 type Change = { from: BodyNode; to: BodyNode; work: Work }
 type ChildrenChange = { from: Siblings; to: Siblings; work: Work }
-type Edit = { removals: Set<number>; insertions: Map<number, BodyNode[]> }
 
 function planBlock(element: Y.XmlElement, { from, to, work }: Change): void {
   planAttributes(element, { from, to, work })
@@ -175,71 +142,6 @@ function middleOf(siblings: Siblings, { start, end }: { start: number; end: numb
   return siblings.slice(start, siblings.length - end)
 }
 
-function insertAfter(edit: Edit, { anchor, node }: { anchor: number; node: BodyNode }): void {
-  const nodes = edit.insertions.get(anchor)
-  if (nodes) nodes.push(node)
-  else edit.insertions.set(anchor, [node])
-}
-
-/**
- * The steps of an edit. Steps run from right to left, so that the remaining positions stay valid. Blocks are inserted
- * before others are removed. So when a large edit becomes several updates, a block that moves is never missing.
- */
-function editSteps(parent: Y.XmlFragment, live: readonly unknown[], { removals, insertions }: Edit): Step[] {
-  const steps: Step[] = []
-  const anchors = [...insertions.keys()].sort((a, b) => b - a)
-  for (const anchor of anchors) {
-    const nodes = insertions.get(anchor) ?? []
-    // The last blocks come first, so that all are inserted at the same index.
-    for (let end = nodes.length; end > 0; end -= blocksOfStep) {
-      const part = nodes.slice(Math.max(end - blocksOfStep, 0), end)
-      const run = () => insertAt(parent, { index: anchor + 1, before: live[anchor] }, part.map(writeNode))
-      steps.push({ weight: part.length, splices: 0, run })
-    }
-  }
-  let inserted = [...insertions.values()].reduce((sum, nodes) => sum + nodes.length, 0)
-  let next = 0
-  for (const position of [...removals].sort((a, b) => b - a)) {
-    for (let anchor = anchors[next]; anchor !== undefined && anchor >= position; anchor = anchors[++next]) {
-      inserted -= insertions.get(anchor)?.length ?? 0
-    }
-    const index = position + inserted
-    const run = () => removeAt(parent, { index, child: live[position] })
-    steps.push({ weight: 0.25, splices: splices.block, run })
-  }
-  return steps
-}
-
-// Yjs finds a child of a fragment by its index only in a walk over all children, and over all that were deleted. So a
-// child is found by its type. A client can put values into a fragment that have no type.
-
-function insertAt(
-  parent: Y.XmlFragment,
-  { index, before }: { index: number; before: unknown },
-  elements: Y.XmlElement[],
-): void {
-  const item = itemOf(before)
-  if (item) parent.insertAfter(item, elements)
-  else parent.insert(index, elements)
-}
-
-function removeAt(parent: Y.XmlFragment, { index, child }: { index: number; child: unknown }): void {
-  const item = itemOf(child)
-  if (item && parent.doc) Y.transact(parent.doc, (transaction) => item.delete(transaction))
-  else parent.delete(index, 1)
-}
-
-function itemOf(child: unknown): Y.Item | null {
-  return child instanceof Y.AbstractType ? child._item : null
-}
-
-/** The length of the longest array in which Yjs keeps the structs of one client. */
-function longestStructList({ store }: Y.Doc): number {
-  let longest = 0
-  for (const { length } of store.clients.values()) longest = Math.max(longest, length)
-  return longest
-}
-
 /**
  * Makes a block anew with the text that people typed into it, and into the blocks below it, since `from`. `known` holds
  * the old block (the block of `from`) and the live block, where the caller has both at hand. Old block, live block and
@@ -251,9 +153,10 @@ function rescued(node: BodyNode, work: Work, known: { old?: BodyNode | undefined
   const live = isKnown || !old ? known.live : work.liveBlock(blockIdOf(node))
   if (!old || !(live instanceof Y.XmlElement) || isTextblock(old.type) !== isTextblock(node.type))
     return withRescuedChildren(node, work)
-  const copy = writeNode({ ...readElement(live), type: node.type })
+  const copy = writeNode({ ...readWithKeptIds(live, work), type: node.type })
   work.scratch().insert(0, [copy])
-  const apart: Work = { ...work, steps: [], strayBlock: () => undefined, keepsId: () => true }
+  const keepsId: Work['keepsId'] = (child, id) => isIn(copy.doc, child) || work.keepsId(child, id)
+  const apart: Work = { ...work, steps: [], strayBlock: () => undefined, keepsId }
   planBlock(copy, { from: { ...old, type: node.type }, to: node, work: apart })
   for (const step of apart.steps) step.run()
   return readElement(copy)
@@ -262,4 +165,28 @@ function rescued(node: BodyNode, work: Work, known: { old?: BodyNode | undefined
 function withRescuedChildren(node: BodyNode, work: Work): BodyNode {
   if (!node.content || isTextblock(node.type)) return node
   return { ...node, content: node.content.map((child) => rescued(child, work)) }
+}
+
+/**
+ * Reads a live block that is made anew. Blocks in it whose ids other blocks keep lose these ids. Otherwise nobody could
+ * tell afterwards which of the new blocks is the pasted copy.
+ */
+function readWithKeptIds(live: Y.XmlElement, { keepsId }: Work): BodyNode {
+  const pasted = new Set<BodyNode['attrs']>()
+  const note = (element: Y.XmlElement, attrs: Attrs) => {
+    const id = idOf(element)
+    if (id !== undefined && !keepsId(element, id)) pasted.add(attrs)
+  }
+  const node = readElement(live, { note })
+  return pasted.size > 0 ? withoutIds(node, pasted) : node
+}
+
+function withoutIds(node: BodyNode, pasted: ReadonlySet<BodyNode['attrs']>): BodyNode {
+  const { id: _, ...attrs } = node.attrs ?? {}
+  const content = node.content?.map((child) => withoutIds(child, pasted))
+  return { ...node, ...(pasted.has(node.attrs) && { attrs }), ...(content && { content }) }
+}
+
+function isIn(doc: Y.Doc | null, child: unknown): boolean {
+  return child instanceof Y.AbstractType && child.doc === doc
 }

@@ -1,40 +1,30 @@
 import * as Y from 'yjs'
 import { childrenOf, idOf } from './encoding.ts'
+import { Keepers } from './keepers.ts'
 
-/**
- * An index of the live blocks by id. Several blocks have one id after somebody split or copied a block. Then the index
- * has the block with the highest rank, and among equal ranks the first in document order.
- */
+/** An index of the live blocks by id. Of several blocks with one id it has the block that keeps the id. */
 export class BlocksById {
-  readonly #rankOf: (block: Y.XmlElement) => number
-  readonly #found = new Map<string, { block: Y.XmlElement; rank: number | null }>()
+  readonly #keepers: Keepers<Y.XmlElement>
 
-  /** Without ranks, the first block of an id counts. A rank is asked for only when several blocks have one id. */
+  /** Without ranks, all blocks have the same rank. */
   constructor(rankOf: (block: Y.XmlElement) => number = () => 0) {
-    this.#rankOf = rankOf
+    this.#keepers = new Keepers(rankOf)
   }
 
-  /** Adds a child and all blocks in it. Children come in document order. Returns the index. */
+  /** Adds a top-level child and all blocks in it. Children come in document order. Returns the index. */
   add(child: unknown): this {
-    if (!(child instanceof Y.XmlElement)) return this
-    const id = idOf(child)
-    if (id !== undefined) this.#addBlock(id, child)
-    for (const inner of childrenOf(child)) this.add(inner)
+    this.#add(child, 1)
     return this
   }
 
   get(id: string): Y.XmlElement | undefined {
-    return this.#found.get(id)?.block
+    return this.#keepers.get(id)
   }
 
-  #addBlock(id: string, block: Y.XmlElement): void {
-    const first = this.#found.get(id)
-    if (first === undefined) {
-      this.#found.set(id, { block, rank: null })
-      return
-    }
-    first.rank ??= this.#rankOf(first.block)
-    const rank = this.#rankOf(block)
-    if (rank > first.rank) this.#found.set(id, { block, rank })
+  #add(child: unknown, level: number): void {
+    if (!(child instanceof Y.XmlElement)) return
+    const id = idOf(child)
+    if (id !== undefined) this.#keepers.add(id, child, level)
+    for (const inner of childrenOf(child)) this.#add(inner, level + 1)
   }
 }

@@ -1,14 +1,15 @@
 import * as Y from 'yjs'
 import { IdMap, type IdRange } from './id-ranges.ts'
 import { placingSteps } from './placing-steps.ts'
+import { structMoves } from './struct-moves.ts'
 import { type Id, readUpdate, type Struct, type StructKind } from './update-reader.ts'
 
 /** An update of a client that was read. `inserted` has its structs, and `deleted` the ids that it names as deleted. */
 export type ClientUpdate = { inserted: readonly Struct[]; deleted: readonly IdRange[] }
 
 /**
- * An update that is let in. `steps` is the largest number of steps that Yjs takes over structs which others put at the
- * same places.
+ * An update that is let in. `steps` is an upper bound of the work of Yjs that is more than in proportion to the update:
+ * steps over structs which others put at the same places, and moves of structs. A step takes about a microsecond.
  */
 export type CheckedUpdate = ClientUpdate & { steps: number }
 
@@ -18,8 +19,8 @@ export class RefusedUpdate extends Error {}
 /**
  * Reads an update (Yjs encoding v1) that a connection wants to apply to a document. Throws `RefusedUpdate` when Yjs
  * could not read it, or when it would harm the document: with content that no body has, with thousands of levels, with
- * names that are not plain data, with very many clients, with much that waits for something that is missing, or with so
- * much at one place that Yjs would need seconds to find its order. The check takes time in proportion to the update.
+ * names that are not plain data, with very many clients, or with much that waits for something that is missing. It also
+ * throws when Yjs would need more than a second for the update. The check takes time in proportion to the update.
  *
  * Everything else is let in, and what the schema forbids is repaired when the body is stored. An editor whose update is
  * refused connects again, and then sends everything that is missing in one update.
@@ -29,19 +30,20 @@ export function checkUpdate(doc: Y.Doc, bytes: Uint8Array): CheckedUpdate {
   checkClients(doc, update)
   checkWaiting(doc, update)
   checkDepth(doc, update)
-  const steps = placingSteps(doc, update.inserted, mostSteps)
-  if (steps > mostSteps) throw new RefusedUpdate('too much at one place')
+  const moving = Math.floor(structMoves(doc, update) / movesOfStep)
+  const steps = moving + placingSteps(doc, update.inserted, mostSteps)
+  if (steps > mostSteps) throw new RefusedUpdate('too much work')
   return { ...update, steps }
 }
 
 /** The most structs, and the most deleted ranges, of an update. The largest body has less than half of it. @internal */
 export const mostStructs = 250_000
 
-/**
- * The most steps of one update over structs that others put at the same places. Yjs takes about a second for them.
- * @internal
- */
+/** The most steps of one update. Yjs takes about a second for them. */
 export const mostSteps = 1_000_000
+
+// The number of structs that Yjs moves in an array in the time of one step.
+const movesOfStep = 1000
 
 /**
  * The most clients of one update that the document does not know. They stay in its state vector for ever. @internal
@@ -67,13 +69,13 @@ const rootName = 'default'
 function readKnown(bytes: Uint8Array): ClientUpdate {
   const inserted: Struct[] = []
   const deleted: IdRange[] = []
-  const ends = new Map<number, number>()
+  const ends = { inserted: new Map<number, number>(), deleted: new Map<number, number>() }
   const marks = new Set<string>()
   const struct = (struct: Struct) => {
     const { client, clock, length } = struct
     if (inserted.push(struct) > mostStructs) throw new RefusedUpdate('too many structs')
-    if (clock < (ends.get(client) ?? 0)) throw new RefusedUpdate('ids that come twice')
-    ends.set(client, clock + length)
+    if (clock < (ends.inserted.get(client) ?? 0)) throw new RefusedUpdate('ids that come twice')
+    ends.inserted.set(client, clock + length)
     checkStruct(struct)
     if (struct.kind === 'format') for (const name of struct.names) marks.add(name)
     if (marks.size > mostMarks) throw new RefusedUpdate('too many kinds of marks')
@@ -81,6 +83,9 @@ function readKnown(bytes: Uint8Array): ClientUpdate {
   const deletion = (range: IdRange) => {
     if (deleted.push(range) > mostStructs) throw new RefusedUpdate('too many deletions')
     checkRange(range)
+    // For each deletion Yjs looks at all structs of its range. An editor names an id once, in ascending order.
+    if (range.clock < (ends.deleted.get(range.client) ?? 0)) throw new RefusedUpdate('deletions out of order')
+    ends.deleted.set(range.client, range.clock + range.length)
   }
   try {
     readUpdate(bytes, { struct, deletion })

@@ -4,10 +4,12 @@ import { topBlockId } from '../block-lines.ts'
 import type { BlockNode, BodyNode } from '../document.ts'
 import { longestIncreasing } from '../sequence.ts'
 import type { LineWindow } from '../versioned-lines.ts'
-import { planSiblings, runSteps } from './apply.ts'
+import { planSiblings } from './apply.ts'
 import { BlocksById } from './blocks-by-id.ts'
 import type { HeldIds } from './held-ids.ts'
 import type { Division, KnownElements } from './known-elements.ts'
+import { restoreIds } from './restore-ids.ts'
+import { runSteps } from './steps.ts'
 import { type LiveIds, newWork, onFirstUse, type YPositions } from './work.ts'
 
 /**
@@ -28,6 +30,8 @@ export function* followLines(fragment: Y.XmlFragment, following: Following): Sli
   const news = to.slice(ends.start, to.length - ends.end)
   if (olds.length + news.length === 0) return []
   const division = yield* known.divide()
+  // A program names blocks by their ids, also those from which an editor has just removed the id.
+  yield* restoreIds(fragment, known, division)
   const partners = partnersOf(olds, news)
   const change = yield* nodesOf(olds, news, partners)
   const live = new LiveBlocks({ known, division, from, unknown: yield* blocksOfRuns(division, held) })

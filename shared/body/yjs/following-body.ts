@@ -8,7 +8,7 @@ import { HeldIds } from './held-ids.ts'
 import { KnownElements } from './known-elements.ts'
 import type { Repair } from './repair-nodes.ts'
 import { type Reading, readRuns, writeRepairs } from './settle.ts'
-import { watchKeptBack } from './state.ts'
+import { followingDoc, watchKeptBack } from './state.ts'
 
 /**
  * A result of `settle`. `change` has what a commit needs to know about the change of the body, null when the body is as
@@ -51,7 +51,7 @@ export class FollowingBody {
    * the type of a line.
    */
   static *open({ updates, lines }: { updates: Iterable<Uint8Array>; lines: readonly string[] }): Slices<FollowingBody> {
-    const doc = new Y.Doc({ gc: true })
+    const doc = followingDoc()
     for (const update of updates) {
       Y.applyUpdate(doc, update)
       yield
@@ -129,7 +129,10 @@ export class FollowingBody {
    */
   *settle(seed: string): Slices<Settled> {
     const before = this.lines
-    const readings = yield* readRuns({ known: this.#known, lines: before, held: this.#held, seed })
+    const fragment = bodyFragment(this.doc)
+    const updates: Uint8Array[] = []
+    const settling = { known: this.#known, lines: before, held: this.#held, seed }
+    const readings = yield* collecting(this.doc, updates, readRuns(fragment, settling))
     const { runs, repairs, children } = readings
     const windows = windowsOf(runs, before)
     const changed = windows.flatMap(trimmed)
@@ -139,8 +142,10 @@ export class FollowingBody {
       this.lines,
       runs.map((run) => elementsOf(run, children)),
     )
-    const updates: Uint8Array[] = []
-    yield* collecting(this.doc, updates, writeRepairs(bodyFragment(this.doc), readings))
+    if (runs.some(({ isRepaired }) => isRepaired)) {
+      yield* collecting(this.doc, updates, writeRepairs(fragment, readings))
+      yield* this.#known.noteWritten()
+    }
     this.#held = new HeldIds(this.doc)
     return { change, windows: changed, repairs, updates }
   }

@@ -29,10 +29,12 @@ export class KnownElements {
   readonly #fragment: Y.XmlFragment
   #lines: readonly string[]
   #elements: KnownElement[]
-  /** The last known lines of elements that have changed since. */
+  /** The last lines of elements that are not known any more. */
   readonly #former = new WeakMap<object, string>()
   readonly #changed = new Set<unknown>()
   readonly #ids = new ElementIds()
+  /** The live children while no child comes or goes; null afterwards. */
+  #children: readonly unknown[] | null = null
 
   private constructor(fragment: Y.XmlFragment, lines: readonly string[]) {
     this.#fragment = fragment
@@ -77,20 +79,19 @@ export class KnownElements {
     return this.withId(id).map((element) => this.#lines[this.#elements.indexOf(element)] as string)
   }
 
-  /** The last known line of an element that has changed since; undefined when none was known. */
+  /** The last line of an element that is not known any more; undefined when it never had one. */
   formerLine(child: unknown): string | undefined {
     return child instanceof Y.XmlElement ? this.#former.get(child) : undefined
   }
 
   /** Divides the live children. Elements that have changed since the last division are not known any more. */
   *divide(): Slices<Division> {
-    if (this.#changed.size > 0) {
-      this.#elements.forEach((element, index) => {
-        if (this.#changed.has(element)) this.forget(index)
-      })
-      this.#changed.clear()
+    this.#forgetChanged()
+    if (this.#children === null) {
+      this.#children = childrenOf(this.#fragment)
+      yield* this.#forgetDeleted()
     }
-    const division = divided(childrenOf(this.#fragment), this.#elements)
+    const division = divided(this.#children, this.#elements)
     // The elements of lines in a run are gone.
     for (const { start, end } of division.runs) {
       for (let index = start; index < end; index++) {
@@ -141,8 +142,42 @@ export class KnownElements {
     this.#lines = lines
   }
 
+  /**
+   * Notes which line each element holds that is not known because a repair has written it. The next `settle` reads the
+   * element, and its former line is the noted line.
+   */
+  *noteWritten(): Slices<void> {
+    for (const { children, start, end } of (yield* this.divide()).runs) {
+      if (children.length !== end - start) continue
+      for (const [offset, child] of children.entries()) {
+        if (child instanceof Y.XmlElement) this.#former.set(child, this.#lines[start + offset] as string)
+        yield
+      }
+    }
+  }
+
+  // Searching for a few elements costs much less than asking of all elements whether they have changed.
+  #forgetChanged(): void {
+    if (this.#changed.size <= fewElements) {
+      for (const element of this.#changed) this.forget(this.#elements.indexOf(element as Y.XmlElement))
+    } else {
+      this.#elements.forEach((element, index) => {
+        if (this.#changed.has(element)) this.forget(index)
+      })
+    }
+    this.#changed.clear()
+  }
+
+  *#forgetDeleted(): Slices<void> {
+    for (const [index, element] of this.#elements.entries()) {
+      if (element?._item?.deleted !== false) this.forget(index)
+      yield
+    }
+  }
+
   #notice(transaction: Y.Transaction): void {
     for (const type of transaction.changed.keys()) {
+      if ((type as unknown) === this.#fragment) this.#children = null
       const element = topLevelOf(type as Y.AbstractType<unknown>, this.#fragment)
       if (element !== null) this.#changed.add(element)
     }
@@ -165,7 +200,7 @@ function divided(children: readonly unknown[], elements: readonly KnownElement[]
       runs.push({ children: children.slice(first, position), position: first, start, end })
   }
   for (let position = 0; position < children.length; position++) {
-    while (next < elements.length && !isThere(elements[next])) next += 1
+    while (next < elements.length && elements[next] === null) next += 1
     if (next >= elements.length || elements[next] !== children[position]) continue
     close(next, position)
     positions[next] = position
@@ -177,6 +212,4 @@ function divided(children: readonly unknown[], elements: readonly KnownElement[]
   return { children, runs, positions }
 }
 
-function isThere(element: KnownElement | undefined): boolean {
-  return element != null && element._item?.deleted === false
-}
+const fewElements = 8

@@ -4,6 +4,7 @@ import { isAllowedHref, isAllowedSrc, isAttachmentId } from '../addresses.ts'
 import { type Attribute, requiredAddress } from '../attributes.ts'
 import type { Attrs, BodyNode, Json, Mark } from '../document.ts'
 import { inlineTypes, isBlockType, isTextblock, markTable, nodeTable } from '../nodes.ts'
+import { Keepers } from './keepers.ts'
 import type { Repair } from './repair-nodes.ts'
 
 const blockId = new RegExp(blockIdPattern)
@@ -47,39 +48,33 @@ export type TakenIds = { has: (id: string) => boolean; add: (id: string) => void
 export type HoldsId = (block: BodyNode) => boolean
 
 /**
- * A repair of block ids. When several blocks have the same id, one keeps the id, and the others get derived ids. The
- * first block in document order that held the id before keeps it, else the first that is not empty, else the first.
+ * A repair of block ids. When several blocks have the same id, one keeps the id, and the others get derived ids. A
+ * block that held the id before comes before a block that is not empty, which comes before an empty block. `Keepers`
+ * decides among equals.
  */
 export class IdRepair {
   readonly repairs: Repair[] = []
   readonly #seed: string
   readonly #taken: TakenIds
   readonly #kept: ReadonlySet<string>
-  /** For each id, the block that keeps it so far. */
-  readonly #keepers = new Map<string, { block: BodyNode; rank: number }>()
+  readonly #keepers: Keepers<BodyNode>
   #nearest = ''
 
   /** `kept` has the ids that blocks outside of this repair keep. */
-  constructor({ seed, taken, kept }: { seed: string; taken: TakenIds; kept: ReadonlySet<string> }) {
+  constructor(repair: { seed: string; taken: TakenIds; kept: ReadonlySet<string>; holds: HoldsId }) {
+    const { seed, taken, kept, holds } = repair
     this.#seed = seed
     this.#taken = taken
     this.#kept = kept
+    this.#keepers = new Keepers((block) => rankOf(block, holds))
   }
 
   /** Looks at a block and all blocks in it. All blocks are looked at, in document order, before any is repaired. */
-  look(node: BodyNode, holds: HoldsId): void {
+  look(node: BodyNode, level = 1): void {
     if (!isBlockType(node.type)) return
     const id = node.attrs?.id
-    if (isBlockId(id)) {
-      const keeper = this.#keepers.get(id)
-      const rank = keeper === undefined ? 0 : rankOf(node, holds)
-      if (keeper === undefined) this.#keepers.set(id, { block: node, rank: -1 })
-      else {
-        if (keeper.rank < 0) keeper.rank = rankOf(keeper.block, holds)
-        if (rank > keeper.rank) this.#keepers.set(id, { block: node, rank })
-      }
-    }
-    for (const child of node.content ?? []) this.look(child, holds)
+    if (isBlockId(id)) this.#keepers.add(id, node, level)
+    for (const child of node.content ?? []) this.look(child, level + 1)
   }
 
   /** Names the block before the next block. A block without an id gets an id that follows from this block's id. */
@@ -91,7 +86,7 @@ export class IdRepair {
   repaired(node: BodyNode): BodyNode {
     if (!isBlockType(node.type)) return node
     const given = node.attrs?.id
-    const keeps = isBlockId(given) && !this.#kept.has(given) && this.#keepers.get(given)?.block === node
+    const keeps = isBlockId(given) && !this.#kept.has(given) && this.#keepers.get(given) === node
     const id = keeps ? given : this.#newId(isBlockId(given) ? given : this.#nearest)
     if (!keeps) {
       const kind = isBlockId(given) ? 'id_changed' : 'id_added'

@@ -20,9 +20,9 @@ import { type HoldsId, IdRepair, idsIn, repairAttributes, repairMarks, repairStr
 /**
  * Makes a valid body from a body that came out of a live merge, with as few changes as possible. The result follows the
  * schema, every block has its own id, and no text is lost. When several blocks have the same id, a block that `holds`
- * it keeps it, else the first that is not empty. New ids follow only from `seed`, the old id and an ordinal. Each
- * repair of a document needs another seed (its id and version). Otherwise a new id could equal the id of a block that
- * was deleted since the last repair.
+ * it keeps it, else a block that is not empty. New ids follow only from `seed`, the old id and an ordinal. Each repair
+ * of a document needs another seed (its id and version). Otherwise a new id could equal the id of a block that was
+ * deleted since the last repair.
  *
  * Without repairs, the input itself is returned. The result is not in normal form yet. Bodies with too many nodes or
  * characters are not cut. @internal
@@ -35,8 +35,8 @@ export function repairDocument(
   const isDeep = body.content.some(isTooDeep)
   const { blocks, repairs } = fitTopLevel(body.content, { isFirst: true, isDeep })
   if (blocks.length === 0) blocks.push(filler(repairs))
-  const ids = new IdRepair({ seed, taken: idsIn(blocks, new Set()), kept: new Set() })
-  for (const block of blocks) ids.look(block, holds)
+  const ids = new IdRepair({ seed, taken: idsIn(blocks, new Set()), kept: new Set(), holds })
+  for (const block of blocks) ids.look(block)
   const document: RawDocument = { type: 'doc', content: blocks.map((block) => ids.repaired(block)) }
   repairs.push(...ids.repairs)
   return repairs.length > 0 ? { document, repairs } : { document: body, repairs }

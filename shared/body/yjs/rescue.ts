@@ -6,6 +6,7 @@ import { liveLine, typeOf } from './rescue-line.ts'
 import { isLive, type MemoryLimits, type Removed, RemovedBlocks } from './rescue-memory.ts'
 import { blocksIn, type LateContent, type Look, placeLate, readLate, removedIn, sizeOf } from './rescue-read.ts'
 import { type LateChanges, writeLate } from './rescue-write.ts'
+import { leaveFormats } from './state.ts'
 import { readUpdate, type Struct } from './update-reader.ts'
 
 /** Where an update came from. Text is rescued by the process to which its editor is connected. */
@@ -58,6 +59,7 @@ export class TextRescue {
     this.#options = options
     // Yjs gives the root its type when somebody asks for it.
     bodyFragment(doc)
+    leaveFormats(doc)
     this.#memory = new RemovedBlocks(doc, options.limits ?? defaultLimits)
     doc.on('afterTransaction', this.#look)
     doc.on('afterAllTransactions', this.#write)

@@ -6,7 +6,7 @@ import type { BlockNode, BodyNode } from '../document.ts'
 import { inlineTypes } from '../nodes.ts'
 import { normaliseDocument } from '../normalise.ts'
 import { blockIdOf } from './align.ts'
-import { planSiblings, runSteps } from './apply.ts'
+import { planSiblings } from './apply.ts'
 import { appendNodes, readChild } from './encoding.ts'
 import type { HeldIds } from './held-ids.ts'
 import type { Division, KnownElements, Run } from './known-elements.ts'
@@ -14,6 +14,7 @@ import { filler, fitTopLevel, isTooDeep } from './repair.ts'
 import type { Repair } from './repair-nodes.ts'
 import { IdRepair, idsIn, isBlockId } from './repair-values.ts'
 import { restoreIds } from './restore-ids.ts'
+import { runSteps } from './steps.ts'
 import { asRead, isInlineChild, newWork, type Place } from './work.ts'
 
 /**
@@ -29,35 +30,40 @@ export type Reading = Run & {
   isRepaired: boolean
 }
 
-/** What a reading of all runs has found. `repairs` has first the repairs of nodes, then the repairs of ids. */
+/**
+ * What a reading of all runs has found. `repairs` has first the ids that were given back, then the repairs of nodes,
+ * and at last the repairs of ids.
+ */
 export type Readings = { children: readonly unknown[]; runs: readonly Reading[]; repairs: Repair[] }
 
 /** The state in which a settle finds a document: the known elements with their lines, and the ids that blocks hold. */
 export type Settling = { known: KnownElements; lines: readonly string[]; held: HeldIds; seed: string }
 
 /**
- * Reads, repairs and normalises the top-level children whose lines are not known. Together with the known lines, the
- * result is what `repairDocument` and `normaliseDocument` make of the whole body:
+ * Reads, repairs and normalises the top-level children whose lines are not known. Only ids that blocks have lost are
+ * written to the Y document at once. Together with the known lines, the result is what `repairDocument` and
+ * `normaliseDocument` make of the whole body:
  *
  * - A known block never changes the block beside it, so each run is fitted by itself. A known frontmatter that is no
  *   longer first is read again.
  * - Known blocks keep their ids. So only ids of blocks in runs are repaired.
  * - When a block lies too deep, `repairDocument` treats all blocks in another way. So everything is read.
  */
-export function* readRuns(settling: Settling): Slices<Readings> {
+export function* readRuns(fragment: Y.XmlFragment, settling: Settling): Slices<Readings> {
   const { known, lines, held } = settling
+  const restored: Repair[] = []
   let isDeep = false
   for (;;) {
     const division = yield* known.divide()
     if (forgetFrontmatter(settling, division)) continue
+    for (const repair of yield* restoreIds(fragment, known, division)) restored.push(repair)
     const runs = yield* readNodes(division, held)
     if (!isDeep && runs.some(({ nodes }) => nodes.some(isTooDeep))) {
       isDeep = true
       for (const index of lines.keys()) known.forget(index)
       continue
     }
-    const restored = yield* restoreRuns(known, runs)
-    const fitted = yield* fitRuns(restored, isDeep)
+    const fitted = yield* fitRuns(runs, isDeep)
     const isEmpty = fitted.every(({ blocks }) => blocks.length === 0) && division.positions.every((at) => at < 0)
     const last = fitted.at(-1)
     if (isEmpty && last) {
@@ -65,7 +71,7 @@ export function* readRuns(settling: Settling): Slices<Readings> {
       last.isRepaired = true
     }
     const idRepairs = yield* repairIds(settling, fitted)
-    const repairs = [...fitted.flatMap((one) => one.repairs), ...idRepairs]
+    const repairs = [...restored, ...fitted.flatMap((one) => one.repairs), ...idRepairs]
     return { children: division.children, runs: yield* normalisedRuns(fitted), repairs }
   }
 }
@@ -73,7 +79,6 @@ export function* readRuns(settling: Settling): Slices<Readings> {
 /** Brings the Y document to the repaired blocks. Runs without repairs are left alone. */
 export function* writeRepairs(fragment: Y.XmlFragment, { children, runs }: Readings): Slices<void> {
   const repaired = runs.filter(({ isRepaired }) => isRepaired)
-  if (repaired.length === 0) return
   const from = repaired.flatMap(({ nodes }) => nodes)
   const to = repaired.flatMap(({ blocks }) => blocks)
   const work = yield* newWork(fragment, { from, to }, asRead)
@@ -112,42 +117,16 @@ function forgetFrontmatter({ known, lines }: Settling, { positions }: Division):
   return isMoved
 }
 
-type Restored = Read & { restored: BodyNode[]; repairs: Repair[] }
-
-/** Gives the blocks of runs back the ids that they lost, unless another block has such an id now. */
-function* restoreRuns(known: KnownElements, runs: readonly Read[]): Slices<Restored[]> {
-  const given = new Set<string>()
-  for (const { nodes } of runs) {
-    for (const node of nodes) {
-      idsIn([node], given)
-      yield
-    }
-  }
-  const isFree = (id: string) => !given.has(id) && !known.hasId(id)
-  const result: Restored[] = []
-  for (const one of runs) {
-    const repairs: Repair[] = []
-    const restored: BodyNode[] = []
-    for (const [index, node] of one.nodes.entries()) {
-      const line = known.formerLine(one.children[(one.positions[index] ?? -1) - one.position])
-      restored.push(line === undefined ? node : restoreIds(node, line, { isFree, repairs }))
-      yield
-    }
-    result.push({ ...one, restored, repairs })
-  }
-  return result
-}
-
-function* fitRuns(runs: readonly Restored[], isDeep: boolean): Slices<Fitted[]> {
+function* fitRuns(runs: readonly Read[], isDeep: boolean): Slices<Fitted[]> {
   const fitted: Fitted[] = []
   for (const one of runs) {
     const blocks: BodyNode[] = []
-    const repairs: Repair[] = [...one.repairs]
+    const repairs: Repair[] = []
     let first = 0
-    while (first < one.restored.length) {
-      const end = endOfPart(one.restored, first)
+    while (first < one.nodes.length) {
+      const end = endOfPart(one.nodes, first)
       const isFirst = one.start === 0 && blocks.length === 0
-      const part = fitTopLevel(one.restored.slice(first, end), { isFirst, isDeep })
+      const part = fitTopLevel(one.nodes.slice(first, end), { isFirst, isDeep })
       for (const block of part.blocks) blocks.push(block)
       for (const repair of part.repairs) repairs.push(repair)
       first = end
@@ -172,13 +151,13 @@ function* repairIds({ known, lines, held, seed }: Settling, fitted: readonly Fit
   const given = new Set<string>()
   const kept = new Set<string>()
   const taken = { has: (id: string) => given.has(id) || known.hasId(id), add: (id: string) => given.add(id) }
-  const ids = new IdRepair({ seed, taken, kept })
+  const ids = new IdRepair({ seed, taken, kept, holds: held.has })
   for (const block of fitted.flatMap(({ blocks }) => blocks)) {
     for (const id of idsIn([block], new Set())) {
       given.add(id)
       if (isOfKnownBlock(known, id)) kept.add(id)
     }
-    ids.look(block, held.has)
+    ids.look(block)
     yield
   }
   for (const one of fitted) {

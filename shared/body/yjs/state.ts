@@ -7,11 +7,29 @@ import { bodyFragment, type RawDocument, readDocument, writeNodes } from './enco
  * forgets deleted content.
  */
 export function openState(...updates: readonly Uint8Array[]): Y.Doc {
-  const doc = new Y.Doc({ gc: true })
+  const doc = followingDoc()
   doc.transact(() => {
     for (const update of updates) Y.applyUpdate(doc, update)
   })
   return doc
+}
+
+/** An empty Y document for the states and updates of a stored document. */
+export function followingDoc(): Y.Doc {
+  const doc = new Y.Doc({ gc: true })
+  leaveFormats(doc)
+  return doc
+}
+
+/**
+ * Keeps Yjs from removing formats that have no effect any more. Yjs would do so after each update from elsewhere, and
+ * look at all deleted text around each deletion. So a client could stop the process when it deletes a long text. The
+ * document reads the same with such formats, and editors remove them.
+ */
+export function leaveFormats(doc: Y.Doc): void {
+  doc.on('afterTransaction', (transaction: Y.Transaction) => {
+    transaction._needFormattingCleanup = false
+  })
 }
 
 /**
@@ -57,10 +75,21 @@ export function watchKeptBack({ store }: Y.Doc): () => boolean {
   return () => keptBack().some((bytes, index) => Buffer.compare(bytes, before[index] as Uint8Array) !== 0)
 }
 
-/** Merges several updates into one update without opening a Y document. */
+/**
+ * Merges several updates into one update without opening a Y document. Yjs sorts all updates anew for each struct that
+ * it writes. So many updates are merged in groups, and then the results of the groups.
+ */
 export function mergeUpdates(updates: readonly Uint8Array[]): Uint8Array {
-  return updates.length === 1 && updates[0] ? updates[0] : Y.mergeUpdates([...updates])
+  if (updates.length === 1 && updates[0]) return updates[0]
+  if (updates.length <= mostAtOnce) return Y.mergeUpdates([...updates])
+  const groups = Array.from({ length: Math.ceil(updates.length / mostAtOnce) }, (_, group) =>
+    mergeUpdates(updates.slice(group * mostAtOnce, (group + 1) * mostAtOnce)),
+  )
+  return mergeUpdates(groups)
 }
+
+// The most updates that Yjs merges at once.
+const mostAtOnce = 64
 
 /**
  * Merges a state with the updates logged since the state was stored into one state without deleted content. This

@@ -6,6 +6,7 @@ import { blockIdOf, equalJson, type Presence, type Siblings } from './align.ts'
 import { BlocksById } from './blocks-by-id.ts'
 import { childrenOf, idOf } from './encoding.ts'
 import type { HeldIds } from './held-ids.ts'
+import type { Step } from './steps.ts'
 
 /**
  * A state of a change that is being applied: look-ups of blocks, and the steps that are planned so far.
@@ -34,18 +35,12 @@ export type LiveIds = {
  */
 export const asRead: LiveIds = { block: () => undefined, keepsId: () => true }
 
-/**
- * A step that writes. The weight tells how many blocks it writes. `splices` tells how often Yjs puts structs into the
- * middle of an array, or takes them out of it.
- */
-export type Step = { weight: number; splices: number; run: () => void }
-
 /** The siblings that differ, in their old and in their new state. */
 export type TopChange = { from: Siblings; to: Siblings }
 
 /**
  * A plan without steps. Only the blocks of the change are indexed, because none of the other blocks moved, came or
- * went. By default all live blocks are indexed, the first block of an id is found, and no other block is left out.
+ * went. By default all live blocks are indexed, the outermost block of an id is found, and no other block is left out.
  */
 export function* newWork(
   fragment: Y.XmlFragment,
@@ -70,7 +65,7 @@ export function* newWork(
   }
 }
 
-/** Finds the live blocks of a whole document. Without held ids, the first block of an id keeps it. @internal */
+/** Finds the live blocks of a whole document. Without held ids, all blocks with one id have the same rank. @internal */
 export function liveIds(fragment: Y.XmlFragment, held?: HeldIds): LiveIds {
   const blocks = onFirstUse(() => {
     const found = new BlocksById(held?.rankOf)

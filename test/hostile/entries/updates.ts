@@ -1,8 +1,10 @@
 import * as Y from 'yjs'
 import { checkUpdate } from '../../../shared/body/yjs/client-update.ts'
+import { cutUpdates } from '../../../shared/body/yjs/cut-updates.ts'
 import { bodyFragment, readDocument, writeNodes } from '../../../shared/body/yjs/encoding.ts'
 import { repairDocument } from '../../../shared/body/yjs/repair.ts'
 import { TextRescue } from '../../../shared/body/yjs/rescue.ts'
+import { mergeUpdates } from '../../../shared/body/yjs/state.ts'
 import type { Use } from '../entry.ts'
 
 /** Everything that reads an update of a client, up to the body that comes of it. */
@@ -15,6 +17,7 @@ export const updateReaders: Readonly<Record<string, Use>> = {
     rescue.close()
     return repairDocument(readDocument(bodyFragment(doc)).document, 'seed').repairs.length
   },
+  merge: (update: Uint8Array) => mergeUpdates(cutUpdates([update], { structs: 1, characters: 1 })).length,
 }
 
 function opened(): Y.Doc {

@@ -1,0 +1,68 @@
+import type { Connection } from '@hocuspocus/server'
+import { messageYjsSyncStep1, messageYjsSyncStep2, messageYjsUpdate } from 'y-protocols/sync'
+import { type CheckedUpdate, checkUpdate, RefusedUpdate } from '../../shared/body/yjs/client-update.ts'
+import { reset, SilentError, tryAgainLater } from './closing.ts'
+import type { MessageGate } from './message-gate.ts'
+import type { CollabMetrics } from './metrics.ts'
+import type { OpenDocument } from './open-document.ts'
+import type { ConnectionContext } from './protocol-server.ts'
+import { unsavedMessage } from './save-status.ts'
+
+type EditorConnection = Connection<ConnectionContext>
+
+/** A sync message of an editor. `type` is that of y-protocols. `opened` is undefined when the document was unloaded. */
+type SyncMessage = {
+  opened: OpenDocument | undefined
+  type: number
+  payload: Uint8Array
+  gate: MessageGate
+  metrics: CollabMetrics
+}
+
+/**
+ * Checks a sync message of an editor before Hocuspocus handles it, and announces its update to the document. Closes the
+ * socket and throws when the message is malformed, when there is no room for its text, when it is too much work for the
+ * user, or when the document is gone.
+ */
+export async function checkSync(connection: EditorConnection, message: SyncMessage): Promise<void> {
+  const { opened, type, payload, gate, metrics } = message
+  if (opened === undefined) {
+    connection.context.socket.close(...reset)
+    throw new SilentError()
+  }
+  if (type === messageYjsSyncStep1) return
+  if (type !== messageYjsSyncStep2 && type !== messageYjsUpdate) refuse(connection, metrics)
+  // An editor that comes back learns whether its text is stored, after it has learned that its text has arrived.
+  if (type === messageYjsSyncStep2) setImmediate(() => opened.greet(connection))
+  if (connection.readOnly) return
+  const reason = opened.fullFor(payload.byteLength)
+  if (reason !== null) {
+    metrics.cut('overloaded')
+    connection.sendStateless(unsavedMessage(reason))
+    connection.context.socket.close(...tryAgainLater)
+    throw new SilentError()
+  }
+  const update = readUpdate(connection, { update: payload, metrics })
+  await gate.spend(connection, update.steps)
+  opened.announce(update, connection)
+}
+
+// An editor that connects anew sends everything that is missing in one update, which may be right then. Hocuspocus
+// would answer an update that Yjs cannot read as if it had been applied.
+function readUpdate(
+  connection: EditorConnection,
+  { update, metrics }: { update: Uint8Array; metrics: CollabMetrics },
+): CheckedUpdate {
+  try {
+    return checkUpdate(connection.document, update)
+  } catch (error) {
+    if (!(error instanceof RefusedUpdate)) throw error
+    return refuse(connection, metrics)
+  }
+}
+
+function refuse(connection: EditorConnection, metrics: CollabMetrics): never {
+  metrics.cut('malformed')
+  connection.context.socket.close(...reset)
+  throw new SilentError()
+}
