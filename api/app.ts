@@ -75,6 +75,7 @@ const corsOptions = {
     'X-RateLimit-Reset',
     'Idempotent-Replayed',
     'Dry-Run',
+    'Preference-Applied',
     'Deprecation',
     'Sunset',
     'Link',

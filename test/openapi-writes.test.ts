@@ -104,6 +104,18 @@ export async function writeEverything() {
     params: { ...document, ...guard },
     body: { format: 'tiptap-json', document: { type: 'doc', content: [heading, paragraph, table, ...others] } },
   })
+  await client.POST('/documents/{id}/content/edit', {
+    params: { ...document, ...guard },
+    body: {
+      edits: [
+        { op: 'replace', find: 'Water', replace: 'Milk' },
+        { op: 'replace', find: 'water', replace: '', occurrence: 'all', match_case: false, block_id: blockId },
+        { op: 'append', markdown: 'The end', section: 'water' },
+        { op: 'prepend', markdown: 'The beginning' },
+      ],
+      base_version: 'sha256:0',
+    },
+  })
   await client.POST('/documents/{id}/versions/{seq}/rollback', { params: { path: { id: 'doc_1', seq: 3 }, ...guard } })
   await client.POST('/documents/{id}/blocks', {
     params: document,

@@ -15,7 +15,7 @@ import { startTestService } from './support/service.ts'
  * the answer is the answer of the write, and that nothing has happened.
  */
 
-const service = await startTestService(t, withModel)
+const service = await startTestService(t, { ...withModel, VERSIONS_RETENTION: '1000' })
 const { signUp, database } = service
 const statements = foreignStatements(database)
 
@@ -29,7 +29,7 @@ t.test('a rehearsal answers as the write would, and leaves nothing behind', asyn
   const { id } = await make(callers.owner, [h(1, 'Water'), p('One two three.'), ul(p('a'), p('b')), p('Last.')])
   const fingerprint = await fingerprintOfDatabase()
   const outcomes = new Map<string, number>()
-  const numRuns = Number(process.env['REHEARSALS'] ?? 500)
+  const numRuns = Number(process.env['REHEARSALS'] ?? 600)
   for (const [index, write] of fc.sample(anyWrite, { numRuns, seed: 20_261_122 }).entries()) {
     const current = await bodyOf(callers.owner, id)
     const { method, path, body, headers } = requestOf(write, current)
@@ -48,9 +48,17 @@ t.test('a rehearsal answers as the write would, and leaves nothing behind', asyn
     const key = `${real.status} ${real.body.error?.code ?? write.kind}`
     outcomes.set(key, (outcomes.get(key) ?? 0) + 1)
   }
-  const kinds: RandomWrite['kind'][] = ['put', 'markdown', 'insert', 'patch', 'delete', 'batch', 'rollback']
+  const kinds: RandomWrite['kind'][] = ['put', 'markdown', 'insert', 'patch', 'delete', 'batch', 'edit', 'rollback']
   const codes = ['invalid_request', 'insufficient_scope', 'forbidden', 'document_not_found', 'precondition_required']
-  const rare = ['version_conflict', 'version_not_found', 'block_not_found', 'invalid_node', 'attachment_not_found']
+  const rare = [
+    'version_conflict',
+    'version_not_found',
+    'block_not_found',
+    'invalid_node',
+    'attachment_not_found',
+    'text_not_found',
+    'section_not_found',
+  ]
   const met = [...outcomes.keys()].map((key) => key.split(' ')[1])
   for (const wanted of [...kinds, ...codes, ...rare]) t.ok(met.includes(wanted), `${wanted} was met`)
 })
@@ -100,6 +108,7 @@ t.test('the description offers a rehearsal where there is one', async (t) => {
     'patch /documents/{id}/blocks/{blockId}',
     'post /documents/{id}/batch',
     'post /documents/{id}/blocks',
+    'post /documents/{id}/content/edit',
     'post /documents/{id}/versions/{seq}/rollback',
     'put /documents/{id}/content',
   ])

@@ -31,6 +31,7 @@ const guideSections: Record<string, readonly ErrorCode[]> = {
   'blocks#nodes': ['invalid_node'],
   'blocks#limits': ['document_too_large'],
   'blocks#guards': ['heading_not_found', 'invalid_position'],
+  'blocks#edits-by-text': ['text_not_found', 'text_ambiguous', 'section_not_found'],
   'blocks#partial-read': ['read_cursor_stale'],
   'blocks#history': ['version_not_found'],
   'markdown#annotations': ['duplicate_block_anchor', 'invalid_markdown_anchor'],

@@ -34,6 +34,8 @@ export type Answer = {
   data?: unknown
   /** The member `data` as JSON text, in place of `data`. Threads write large answers as text. */
   dataText?: string
+  /** Makes `data` for a caller that prefers `return=minimal`, where the success declares its schema. */
+  minimal?: () => object
   /** The member `page` of a list. */
   page?: ListPage
   /** Further members of the envelope, beside `data`. */
@@ -102,6 +104,10 @@ export type Success = {
   status: 200 | 201 | 202 | 204
   description: string
   data: TSchema | null
+  /**
+   * The schema of `data` for a caller that prefers `return=minimal`. A record needs none: its id and version are kept.
+   */
+  minimal?: TObject
   /** The media type of a body without envelope, such as a file or a stream. */
   media?: string
   /** Whether `data` is an array of the schema, with `page` beside it. */

@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express'
 import { type TSchema, Type } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
+import { minimalSchema } from './minimal-answer.ts'
 import { type EntityTags, entityTagOf, satisfies } from './preconditions.ts'
 import type { Answer, Route, Success } from './route.ts'
 
@@ -97,7 +98,10 @@ function dataValidator(spec: Route, success: Success): Validator | null {
   return validator
 }
 
-function dataSchema({ rehearsal }: Route, { data, list = false }: { data: TSchema; list?: boolean }): TSchema {
-  if (list) return Type.Array(data)
+function dataSchema({ rehearsal }: Route, success: Success & { data: TSchema }): TSchema {
+  const { list = false } = success
+  if (list) return Type.Array(success.data)
+  const minimal = minimalSchema(success)
+  const data = minimal === null ? success.data : Type.Union([success.data, minimal])
   return rehearsal === undefined ? data : Type.Intersect([data, Type.Object({ diff: Type.Optional(rehearsal.diff) })])
 }

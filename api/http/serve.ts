@@ -11,6 +11,7 @@ import { onBehalfOf } from '../../shared/turns/requester.ts'
 import { authenticate, requireScopes } from './authenticate.ts'
 import { answerOnce, type KeyedRequest, parseIdempotencyKey } from './idempotency.ts'
 import { paramsReader, queryReader } from './input.ts'
+import { minimalAnswer, prefersMinimal } from './minimal-answer.ts'
 import { payloadReader, releaseUpload } from './payload.ts'
 import { guardOf, parseEntityTags } from './preconditions.ts'
 import { type RateLimitState, rateLimitHeaders } from './rate-limit.ts'
@@ -129,8 +130,11 @@ function readAnswerHeaders(spec: Route, request: Request) {
   }
 }
 
-/** A request that was read. `keyed` is null where the request has no Idempotency-Key. */
-type Received = { call: ReceivedCall; path: string; keyed: KeyedRequest | null }
+/**
+ * A request that was read. `keyed` is null where the request has no Idempotency-Key. `isMinimal` says that the caller
+ * prefers the smallest answer to a write.
+ */
+type Received = { call: ReceivedCall; path: string; keyed: KeyedRequest | null; isMinimal: boolean }
 
 type ReceivedCall = Omit<UntypedCall, 'prepared' | 'tx' | 'ahead' | 'write'>
 
@@ -167,7 +171,8 @@ async function readCall(
     db: service.database,
   }
   const path = new URL(request.originalUrl, 'http://service').pathname
-  return { call, path, keyed: keyedRequest(call, { spec, path, key, fingerprint: payload.fingerprint }) }
+  const keyed = keyedRequest(call, { spec, path, key, fingerprint: payload.fingerprint })
+  return { call, path, keyed, isMinimal: prefersMinimal(request.headers.prefer) }
 }
 
 const noPayload = { body: {}, mediaType: null, fingerprint: null }
@@ -195,13 +200,14 @@ async function answerRead(spec: Route, { call, keyed }: Received): Promise<Answe
 }
 
 // Step 4 of a write: the handler, the record of the key and the audit entry are one transaction.
-async function answerWrite(spec: Route, { call, path, keyed }: Received): Promise<Answer> {
+async function answerWrite(spec: Route, { call, path, keyed, isMinimal }: Received): Promise<Answer> {
   const prepared = await prepare(spec, call)
   const write = async (tx: Transaction, ahead: Ahead) => {
     const context = writeContext({ ...call, tx, ahead })
-    const answer = await spec.handle({ ...call, db: tx, tx, ahead, write: context, prepared })
+    const handled = await spec.handle({ ...call, db: tx, tx, ahead, write: context, prepared })
     if (spec.access !== 'anyone') audit(tx, { spec, path, call })
-    return { ...answer, status: statusOf(spec, answer) }
+    const answer = { ...handled, status: statusOf(spec, handled) }
+    return isMinimal ? minimalAnswer(spec, answer) : answer
   }
   const writeOnce = (tx: Transaction, ahead: Ahead) =>
     keyed === null ? write(tx, ahead) : answerOnce(answerContext(call, tx), keyed, () => write(tx, ahead))

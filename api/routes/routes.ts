@@ -5,6 +5,7 @@ import { changesRoutes } from './body/changes.ts'
 import { contentRoutes } from './body/content.ts'
 import { differenceRoutes } from './body/differences.ts'
 import { readingRoutes } from './body/reading.ts'
+import { textEditRoutes } from './body/text-edits.ts'
 import { versionRoutes } from './body/versions.ts'
 import { candidateRoutes } from './candidates.ts'
 import { conceptRoutes } from './concepts.ts'
@@ -40,6 +41,7 @@ export const routes: readonly Route[] = [
   ...severalRoutes,
   ...sharingRoutes,
   ...contentRoutes,
+  ...textEditRoutes,
   ...readingRoutes,
   ...versionRoutes,
   ...differenceRoutes,

@@ -5,6 +5,7 @@ import { documentNotFound, requireLockedDocument } from '../documents/require.ts
 import { requireAttachments } from './attachment-references.ts'
 import { changing } from './change.ts'
 import type { CommitContext } from './consequence.ts'
+import { blockIdsOfStep } from './manifest.ts'
 import type { NamedAttachments } from './normalise-state.ts'
 import * as queries from './queries.ts'
 import { storeChange } from './store-change.ts'
@@ -32,12 +33,16 @@ export type Commit<E extends Edited, Found = undefined> = {
   edit: (current: StoredBody, found: Found) => Promise<E> | E
 }
 
-/** A result of a commit that has the state afterwards. `changed` is false when the edit left the body as it was. */
+/**
+ * A result of a commit that has the state afterwards. `changed` is false when the edit left the body as it was.
+ * `changedBlockIds` lists the top-level blocks that were added, changed, moved or removed.
+ */
 export type Committed<E extends Edited> = {
   document: DocumentRow
   body: StoredBody
   edited: E
   changed: boolean
+  changedBlockIds: () => string[]
 }
 
 /**
@@ -82,7 +87,8 @@ export async function commitBody<E extends Edited, Found = undefined>(
     snapshots: ['before'],
   })
   const body = change === null ? current : new StoredBody({ version: change.version, text })
-  return { document, body, edited, changed: change !== null }
+  const changedBlockIds = () => (change === null ? [] : blockIdsOfStep(change.step))
+  return { document, body, edited, changed: change !== null, changedBlockIds }
 }
 
 async function lockBody(tx: Transaction, named: { caller: Caller; documentId: string }) {

@@ -148,7 +148,10 @@ function take<T>(result: EditResult, fresh: Normalised<T>): Normalised<T> {
 
 type Owner = { pointer: EditPointer; own: ReadonlySet<string> }
 
-function requireFree(body: BlockLines, ids: string[], { pointer, own }: Owner): void {
+/**
+ * Refuses with 422 `duplicate_block_id` ids that the body has already. `own` are ids of the block that is replaced.
+ */
+export function requireFree(body: BlockLines, ids: string[], { pointer, own }: Owner): void {
   const used = ids.find((id) => !own.has(id) && body.find(id) !== null)
   if (used === undefined) return
   throw refuse('duplicate_block_id', { ...pointer, blockId: used }, 'the id is in use in the document')

@@ -78,6 +78,19 @@ export const Content = Type.Object(
   { $id: 'Content', description: 'A body; `version` is the ETag without quotes' },
 )
 
+/** The answer of a write to a body for a caller that needs no more than its outcome. */
+export const BodyWritten = Type.Object(
+  {
+    document_id: Type.String(),
+    version: Version,
+    changed_block_ids: Type.Array(Type.String(), {
+      description: 'the top-level blocks that were added, changed, moved or removed',
+    }),
+    warnings: Type.Optional(Type.Array(ContentWarning)),
+  },
+  { $id: 'BodyWritten' },
+)
+
 /** A kept snapshot; `size` is the number of bytes of the stored text. */
 export const DocumentVersion = Type.Object(
   {

@@ -156,6 +156,14 @@ export const errorCatalogue = {
     message: 'There is no such block.',
     details: Type.Union([MissingResource, BodyProblem]),
   },
+  section_not_found: {
+    status: 404,
+    message: 'There is no such section.',
+    details: Type.Object({
+      ...MissingResource.properties,
+      index: Type.Integer({ description: 'of the edit, from 0' }),
+    }),
+  },
   version_not_found: { status: 404, message: 'There is no such version.', details: MissingResource },
   relation_not_found: { status: 404, message: 'There is no such relation.', details: MissingResource },
   concept_not_found: { status: 404, message: 'There is no such concept.', details: MissingResource },
@@ -184,6 +192,25 @@ export const errorCatalogue = {
     status: 409,
     message: 'The resource has changed since the version you named.',
     details: VersionConflict,
+  },
+  text_not_found: {
+    status: 409,
+    message: 'The text does not occur in the document as it is now.',
+    details: Type.Object({
+      index: Type.Integer({ description: 'of the edit, from 0' }),
+      nearest: Type.Array(Type.Object({ block_id: Type.String(), text: Type.String() }), {
+        maxItems: 3,
+        description: 'texts of the document that resemble it the most, without regard to case',
+      }),
+    }),
+  },
+  text_ambiguous: {
+    status: 409,
+    message: 'The text occurs several times in the document.',
+    details: Type.Object({
+      index: Type.Integer({ description: 'of the edit, from 0' }),
+      block_ids: Type.Array(Type.String(), { description: 'the textblocks in which it occurs, at most 100' }),
+    }),
   },
   idempotency_key_reused: { status: 409, message: 'The Idempotency-Key was used with another body.' },
   idempotency_in_progress: { status: 409, message: 'A request with this Idempotency-Key is still running.' },

@@ -143,6 +143,8 @@ const memberValues: Record<string, (fixture: Fixture) => unknown> = {
   base_source_version: ({ version }) => version,
   position: ({ blockId }) => ({ after_block_id: blockId }),
   node: () => paragraph,
+  find: ({ marker }) => marker,
+  replace: ({ marker }) => marker,
   nodes: () => [paragraph],
 }
 

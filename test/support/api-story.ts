@@ -120,6 +120,15 @@ export async function tellStory(
       ],
     },
   })
+  await call('editContent', {
+    path: document,
+    body: {
+      edits: [
+        { op: 'replace', find: 'up to eleven litres', replace: 'eleven litres' },
+        { op: 'append', markdown: 'Calves drink milk for *two years*.', section: heading },
+      ],
+    },
+  })
   const callout = batch.body.data.results[1].block_ids[0] as string
   const deleted = await call('deleteBlock', { path: { ...document, blockId: callout } })
   await call('listVersions', { path: document })

@@ -1,11 +1,12 @@
 import fc from 'fast-check'
 import type { BlockNode, BodyNode } from '../../shared/body/document.ts'
+import { plainText } from '../../shared/body/text.ts'
 import { blockId, p, text } from '../body/build.ts'
 import type { Made } from './documents.ts'
 
 /** A random write to the body of a document: mostly a good write, sometimes with a fault. */
 export type RandomWrite = {
-  kind: 'put' | 'markdown' | 'insert' | 'patch' | 'delete' | 'batch' | 'rollback'
+  kind: 'put' | 'markdown' | 'insert' | 'patch' | 'delete' | 'batch' | 'edit' | 'rollback'
   who: 'owner' | 'viewer' | 'reader' | 'stranger'
   guard: 'current' | 'any' | 'stale' | 'none' | 'malformed' | 'block'
   fault: 'none' | 'unknown' | 'shape' | 'type' | 'attachment' | 'twin'
@@ -21,7 +22,7 @@ const words = fc.array(fc.constantFrom('water', 'milk', '水', 'a', '**b**', '\n
 })
 
 export const anyWrite: fc.Arbitrary<RandomWrite> = fc.record({
-  kind: fc.constantFrom('put', 'markdown', 'insert', 'patch', 'delete', 'batch', 'rollback'),
+  kind: fc.constantFrom('put', 'markdown', 'insert', 'patch', 'delete', 'batch', 'edit', 'rollback'),
   who: mostly('owner', 'viewer', 'reader', 'stranger'),
   guard: fc.oneof(
     fc.constant<'current'>('current'),
@@ -89,6 +90,16 @@ const requests: Record<RandomWrite['kind'], (target: Target) => { method: string
     ]
     const base = write.pick % 3 === 0 ? { base_version: made.etag } : {}
     return { method: 'POST', path: '/batch', body: { ...base, operations: write.fault === 'shape' ? [] : operations } }
+  },
+  edit: ({ made, write, named }) => {
+    const found = made.blocks.map(plainText).find((value) => /\w{3}/.test(value)) ?? ''
+    const find = write.pick % 7 === 0 ? 'nowhere' : (/\w{3,}/.exec(found)?.[0] ?? 'water')
+    const occurrence = (['only', 'first', 'all'] as const)[write.pick % 3]
+    const edits = [
+      { op: 'replace', find, replace: `edited ${write.pick}`, occurrence },
+      { op: 'append', markdown: write.words || 'x', ...(write.pick % 5 === 0 && { section: named }) },
+    ]
+    return { method: 'POST', path: '/content/edit', body: { edits: write.fault === 'shape' ? [] : edits } }
   },
   rollback: ({ write }) => {
     const seq = { shape: '0', unknown: '9999' }[write.fault as string] ?? String(1 + (write.pick % 200))

@@ -12,6 +12,7 @@ const headerNames: Record<keyof typeof headers, string> = {
   Location: 'Location',
   IdempotentReplayed: 'Idempotent-Replayed',
   DryRun: 'Dry-Run',
+  PreferenceApplied: 'Preference-Applied',
   RetryAfter: 'Retry-After',
   WwwAuthenticate: 'WWW-Authenticate',
 }
@@ -30,6 +31,20 @@ export const parameters = {
     description:
       'A repetition with the same key and body gets the first answer again instead of a second effect. Taken literally.',
     schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,128}$', minLength: 1, maxLength: 128 },
+  },
+  PreferBodyWritten: {
+    name: 'Prefer',
+    in: 'header',
+    description:
+      'With `return=minimal`, `data` has only `document_id`, `version` and `changed_block_ids`, with `warnings` if there are any.',
+    schema: { type: 'string', examples: ['return=minimal'] },
+  },
+  Prefer: {
+    name: 'Prefer',
+    in: 'header',
+    description:
+      'With `return=minimal`, `data` has only the id and the version of each record, with `warnings` if there are any.',
+    schema: { type: 'string', examples: ['return=minimal'] },
   },
   IfMatch: {
     name: 'If-Match',
@@ -72,6 +87,10 @@ export const headers = {
   IdempotentReplayed: {
     description: '`true` when this is the first answer to the Idempotency-Key once more.',
     schema: { type: 'string', const: 'true' },
+  },
+  PreferenceApplied: {
+    description: 'Present when `data` is as small as `Prefer` has asked for.',
+    schema: { type: 'string', const: 'return=minimal' },
   },
   DryRun: {
     description: '`true` when the write was rehearsed: nothing was stored.',

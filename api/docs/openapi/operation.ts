@@ -1,4 +1,5 @@
 import type { TObject } from 'typebox'
+import { offersMinimal } from '../../http/minimal-answer.ts'
 import { otherFamilyPath } from '../../http/path-families.ts'
 import { publishedQuery } from '../../http/rehearsal.ts'
 import { bucketOf, isIdempotent, type Route } from '../../http/route.ts'
@@ -57,10 +58,16 @@ function headerParametersOf(spec: Route): object[] {
     ...(spec.guard === 'required' ? ['RequiredIfMatch'] : []),
     ...(spec.guard === 'optional' ? ['IfMatch'] : []),
     ...(spec.conditional ? ['IfNoneMatch'] : []),
+    ...preferenceOf(spec),
     ...(spec.stream ? ['LastEventId'] : []),
     'RequestId',
   ]
   return names.map((name) => ({ $ref: `#/components/parameters/${name}` }))
+}
+
+function preferenceOf(spec: Route): string[] {
+  if (!offersMinimal(spec)) return []
+  return spec.success.some(({ minimal }) => minimal !== undefined) ? ['PreferBodyWritten'] : ['Prefer']
 }
 
 function exampleOf(spec: Route, mediaType: string): { example?: unknown } {

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import { IsObject, type TSchema } from 'typebox'
 import { type CatalogueEntry, errorCatalogue } from '../../../shared/errors/error-catalogue.ts'
 import type { ErrorCode } from '../../../shared/errors/errors.ts'
+import { offersMinimal } from '../../http/minimal-answer.ts'
 import { isIdempotent, type Route, type Success } from '../../http/route.ts'
 import { errorsOf } from '../route-errors.ts'
 import { countedHeaders, headerReferences, type headers, sharedResponses } from './components.ts'
@@ -97,6 +98,7 @@ function successResponse(input: DeclaredSuccess): object {
     ...(success.location ? (['Location'] as const) : []),
     ...(isIdempotent(spec) ? (['IdempotentReplayed'] as const) : []),
     ...(spec.rehearsal !== undefined ? (['DryRun'] as const) : []),
+    ...(offersMinimal(spec) ? (['PreferenceApplied'] as const) : []),
   ]
   const response = { description: success.description, headers: headerReferences(...names) }
   if (success.media !== undefined)

@@ -1,4 +1,5 @@
 import type { TObject } from 'typebox'
+import { offersMinimal } from '../../http/minimal-answer.ts'
 import { otherFamilyPath } from '../../http/path-families.ts'
 import { publishedQuery } from '../../http/rehearsal.ts'
 import { bucketOf, isIdempotent, type Route, type Success } from '../../http/route.ts'
@@ -36,8 +37,9 @@ function guardOf(spec: Route): string {
   const guard = { required: ' `If-Match` is required.', optional: ' `If-Match` is checked when sent.' }
   const condition = spec.conditional ? ' `If-None-Match` is honoured.' : ''
   const key = isIdempotent(spec) ? ' `Idempotency-Key` is honoured.' : ''
+  const preference = offersMinimal(spec) ? ' `Prefer: return=minimal` is honoured.' : ''
   const resumption = spec.stream ? ' `Last-Event-ID` resumes.' : ''
-  return `${spec.guard === undefined ? '' : guard[spec.guard]}${condition}${key}${resumption}`
+  return `${spec.guard === undefined ? '' : guard[spec.guard]}${condition}${key}${preference}${resumption}`
 }
 
 function parametersOf(spec: Route, registry: SchemaRegistry): string | null {

@@ -11,6 +11,7 @@ import {
 } from '../../../shared/body/block-schema.ts'
 import { describeBlock } from '../../../shared/body/blocks.ts'
 import { commitBody } from '../../../shared/body/commit.ts'
+import { BodyWritten } from '../../../shared/body/schema.ts'
 import { Refusal } from '../../../shared/errors/errors.ts'
 import { blockIdPattern } from '../../../shared/schema/ids.ts'
 import { decodeCursor, encodeCursor } from '../../http/pagination.ts'
@@ -22,7 +23,7 @@ import { nodeErrors } from './body-errors.ts'
 import { blockGuard, bodyGuard } from './body-guard.ts'
 import { blocksText } from './body-views.ts'
 import { bodyRehearsal } from './differences.ts'
-import { requireBody } from './stored-body.ts'
+import { bodyWritten, requireBody } from './stored-body.ts'
 
 const tag = 'Blocks'
 
@@ -99,21 +100,30 @@ export const blockRoutes = [
     body: BlockInsertInput,
     guard: 'optional',
     rehearsal: bodyRehearsal,
-    success: { status: 201, description: 'The new blocks', data: BlocksInserted, etag: true, location: true },
+    success: {
+      status: 201,
+      description: 'The new blocks',
+      data: BlocksInserted,
+      minimal: BodyWritten,
+      etag: true,
+      location: true,
+    },
     errors: [...writeErrors, 'block_not_found', 'heading_not_found'],
     async handle(call) {
       const { caller, body, ahead } = call
       const documentId = call.params.id
-      const { document, edited } = await commitBody(call.write, {
+      const committed = await commitBody(call.write, {
         documentId,
         caller,
         guard: bodyGuard(call),
         edit: (current) => editBlocks(ahead, { current, documentId, op: 'insert', input: body }),
       })
+      const { document, edited } = committed
       const ids = edited.results[0]?.block_ids ?? []
       const members = JSON.stringify({ document_id: document.id, version: document.version, block_ids: ids })
       return {
         dataText: `${members.slice(0, -1)},"blocks":[${edited.blocks.join(',')}]}`,
+        minimal: bodyWritten(committed),
         etag: document.version,
         location: `${apiPrefix}/documents/${document.id}/blocks/${ids[0]}`,
         workspaceId: document.workspace_id,
@@ -134,19 +144,20 @@ export const blockRoutes = [
     body: BlockPatchInput,
     guard: 'optional',
     rehearsal: bodyRehearsal,
-    success: { status: 200, description: 'The block', data: Block, etag: true },
+    success: { status: 200, description: 'The block', data: Block, minimal: BodyWritten, etag: true },
     errors: [...writeErrors, 'block_not_found', 'block_id_mismatch'],
     async handle(call) {
       const { caller, body, ahead } = call
       const { id: documentId, blockId } = call.params
-      const { document, edited } = await commitBody<BlockWrite, string>(call.write, {
+      const committed = await commitBody<BlockWrite, string>(call.write, {
         documentId,
         caller,
         find: (current) => findBlock(ahead, { current, blockId }),
         guard: blockGuard(call),
         edit: (current) => editBlocks(ahead, { current, documentId, op: 'change', blockId, input: body }),
       })
-      return { dataText: edited.blocks[0] ?? '', etag: document.version }
+      const { document, edited } = committed
+      return { dataText: edited.blocks[0] ?? '', minimal: bodyWritten(committed), etag: document.version }
     },
   }),
 
@@ -161,20 +172,21 @@ export const blockRoutes = [
     params: BlockParameter,
     guard: 'optional',
     rehearsal: bodyRehearsal,
-    success: { status: 200, description: 'Deleted', data: BlockDeleted, etag: true },
+    success: { status: 200, description: 'Deleted', data: BlockDeleted, minimal: BodyWritten, etag: true },
     errors: ['document_not_found', 'block_not_found', 'version_conflict', 'invalid_position'],
     async handle(call) {
       const { caller, ahead } = call
       const { id: documentId, blockId } = call.params
-      const { document } = await commitBody<BlockWrite, string>(call.write, {
+      const committed = await commitBody<BlockWrite, string>(call.write, {
         documentId,
         caller,
         find: (current) => findBlock(ahead, { current, blockId }),
         guard: blockGuard(call),
         edit: (current) => editBlocks(ahead, { current, documentId, op: 'delete', blockId }),
       })
+      const { document } = committed
       const data = { document_id: document.id, version: document.version, deleted_block_id: blockId }
-      return { data, etag: document.version }
+      return { data, minimal: bodyWritten(committed), etag: document.version }
     },
   }),
 
@@ -191,7 +203,13 @@ export const blockRoutes = [
     body: BatchInput,
     guard: 'optional',
     rehearsal: bodyRehearsal,
-    success: { status: 200, description: 'What the operations did', data: BatchResult, etag: true },
+    success: {
+      status: 200,
+      description: 'What the operations did',
+      data: BatchResult,
+      minimal: BodyWritten,
+      etag: true,
+    },
     errors: [
       ...nodeErrors,
       'document_not_found',
@@ -205,16 +223,18 @@ export const blockRoutes = [
     async handle(call) {
       const { caller, params, body } = call
       const guard = mergeGuards(call.guard, body.base_version)
-      const { document, edited } = await commitBody(call.write, {
+      const committed = await commitBody(call.write, {
         documentId: params.id,
         caller,
         guard: bodyGuard({ ...call, guard }),
         edit: (current) =>
           editBlocks(call.ahead, { current, documentId: params.id, op: 'batch', input: body.operations }),
       })
+      const { document, edited } = committed
       const { results, warnings } = edited
       return {
         data: { document_id: document.id, version: document.version, applied: results.length, results, warnings },
+        minimal: bodyWritten(committed, warnings),
         etag: document.version,
         workspaceId: document.workspace_id,
       }

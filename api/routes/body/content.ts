@@ -3,7 +3,7 @@ import { bodyLimits } from '../../../shared/body/body-limits.ts'
 import { commitBody } from '../../../shared/body/commit.ts'
 import { type ContentSource, writeContent } from '../../../shared/body/content.ts'
 import { answerWarnings } from '../../../shared/body/document.ts'
-import { Content, ContentInput } from '../../../shared/body/schema.ts'
+import { BodyWritten, Content, ContentInput } from '../../../shared/body/schema.ts'
 import type { StoredBody } from '../../../shared/body/stored-body.ts'
 import { DocumentParameter } from '../../http/parameters.ts'
 import { vendorType } from '../../http/request-headers.ts'
@@ -13,7 +13,7 @@ import { contentErrors } from './body-errors.ts'
 import { bodyGuard } from './body-guard.ts'
 import { contentAnswerText, contentText } from './body-views.ts'
 import { bodyRehearsal } from './differences.ts'
-import { bodyHeading, contentQuery, localeParameter, requireVariantBody } from './stored-body.ts'
+import { bodyHeading, bodyWritten, contentQuery, localeParameter, requireVariantBody } from './stored-body.ts'
 
 const tag = 'Content'
 /** The routes that read and replace whole bodies. */
@@ -55,7 +55,7 @@ export const contentRoutes = [
     mediaTypes: [vendorType],
     guard: 'required',
     rehearsal: bodyRehearsal,
-    success: { status: 200, description: 'The new body', data: Content, etag: true },
+    success: { status: 200, description: 'The new body', data: Content, minimal: BodyWritten, etag: true },
     errors: ['document_not_found', 'version_conflict', ...contentErrors],
     async handle(call) {
       const { caller, params, body } = call
@@ -67,15 +67,16 @@ export const contentRoutes = [
       })
       const { document, edited } = committed
       const { markdown, warnings } = edited
+      const shown = answerWarnings([...warnings, ...(markdown?.warnings ?? [])])
       const dataText = contentAnswerText({
         text: committed.body.text,
         heading: { ...bodyHeading(document), format: body.format },
         behind: {
           ...(markdown !== null && { content: markdown.content }),
-          warnings: answerWarnings([...warnings, ...(markdown?.warnings ?? [])]),
+          warnings: shown,
         },
       })
-      return { dataText, etag: document.version }
+      return { dataText, minimal: bodyWritten(committed, shown), etag: document.version }
     },
   }),
 ]

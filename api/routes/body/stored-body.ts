@@ -1,5 +1,7 @@
 import Type from 'typebox'
 import { type Caller, visibleWorkspaces } from '../../../shared/auth/caller.ts'
+import type { Committed, Edited } from '../../../shared/body/commit.ts'
+import type { Warning } from '../../../shared/body/document.ts'
 import { type CurrentBody, currentBody } from '../../../shared/body/queries.ts'
 import { StoredBody } from '../../../shared/body/stored-body.ts'
 import type { Queryable } from '../../../shared/database/database.ts'
@@ -29,6 +31,19 @@ export function bodyHeading(document: { id: string; version: string; updated_at:
     version: document.version,
     updated_at: document.updated_at,
   }
+}
+
+/** Makes the answer of a write to a body for a caller that prefers the smallest one. */
+export function bodyWritten(
+  { document, changedBlockIds }: Pick<Committed<Edited>, 'document' | 'changedBlockIds'>,
+  warnings: readonly Warning[] = [],
+) {
+  return () => ({
+    document_id: document.id,
+    version: document.version,
+    changed_block_ids: changedBlockIds(),
+    warnings,
+  })
 }
 
 /** The query parameters of a read of a whole body. */

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { commitBody, type Edited } from '../../../shared/body/commit.ts'
 import { type SnapshotBody, snapshotBody, versionPage } from '../../../shared/body/queries.ts'
-import { DocumentVersion, RolledBack, VersionContent } from '../../../shared/body/schema.ts'
+import { BodyWritten, DocumentVersion, RolledBack, VersionContent } from '../../../shared/body/schema.ts'
 import type { Queryable } from '../../../shared/database/database.ts'
 import type { DocumentRow } from '../../../shared/documents/queries.ts'
 import { requireDocument } from '../../../shared/documents/require.ts'
@@ -12,7 +12,7 @@ import { route } from '../../http/route.ts'
 import { bodyGuard } from './body-guard.ts'
 import { contentAnswerText, contentText } from './body-views.ts'
 import { bodyRehearsal } from './differences.ts'
-import { bodyHeading, contentQuery } from './stored-body.ts'
+import { bodyHeading, bodyWritten, contentQuery } from './stored-body.ts'
 
 const tag = 'Versions'
 
@@ -86,11 +86,11 @@ export const versionRoutes = [
     params: VersionParameter,
     guard: 'required',
     rehearsal: bodyRehearsal,
-    success: { status: 200, description: 'The restored body', data: RolledBack, etag: true },
+    success: { status: 200, description: 'The restored body', data: RolledBack, minimal: BodyWritten, etag: true },
     errors: ['document_not_found', 'version_not_found', 'version_conflict', 'document_too_large'],
     async handle(call) {
       const { tx, caller, params } = call
-      const { document, body } = await commitBody<Edited, string>(call.write, {
+      const committed = await commitBody<Edited, string>(call.write, {
         documentId: params.id,
         caller,
         // The snapshot must be read before the commit. The commit keeps one more snapshot and may delete the oldest
@@ -99,12 +99,14 @@ export const versionRoutes = [
         guard: bodyGuard(call),
         edit: (_current, text) => ({ text }),
       })
+      const { document, body } = committed
       const dataText = contentAnswerText({
         text: body.text,
         heading: { ...bodyHeading(document), format: 'tiptap-json' },
         behind: { warnings: [], restored_seq: Number(params.seq) },
       })
-      return { dataText, etag: document.version, workspaceId: document.workspace_id }
+      const minimal = bodyWritten(committed)
+      return { dataText, minimal, etag: document.version, workspaceId: document.workspace_id }
     },
   }),
 ]

@@ -19,6 +19,8 @@ import { compareLines, manifestOf, manifestStep } from '../../../shared/body/man
 import { exportSegments } from '../../../shared/body/markdown/to-markdown.ts'
 import { normaliseDocument } from '../../../shared/body/normalise.ts'
 import { plainText } from '../../../shared/body/text.ts'
+import { editBody } from '../../../shared/body/text-edits/edit-texts.ts'
+import type { TextEdit } from '../../../shared/body/text-edits/schema.ts'
 import { cutUpdates } from '../../../shared/body/yjs/cut-updates.ts'
 import { FollowingBody } from '../../../shared/body/yjs/following-body.ts'
 import { deriveState, readState } from '../../../shared/body/yjs/state.ts'
@@ -26,6 +28,7 @@ import { growChain } from '../../../shared/changes/project.ts'
 import { atOnce } from '../../../shared/computations/slices.ts'
 import { extractCandidates } from '../../../shared/concepts/candidates/extract.ts'
 import { compareTexts } from '../../../shared/differences/compare.ts'
+import { Refusal } from '../../../shared/errors/errors.ts'
 import { renderMarkdown } from '../../../shared/export/markdown.ts'
 import { referencesOf, renamed } from '../../../shared/import/export-plan.ts'
 import { computeMarkdown } from '../../../shared/localization/inline/compute.ts'
@@ -108,6 +111,13 @@ export const readers: Readonly<Record<string, (body: Body) => unknown>> = {
       { lines, version: 'v' },
       document.content.slice(0, 100).map(({ attrs }) => ({ op: 'replace', block_id: attrs.id, node: paragraph('a') })),
     ).results.length,
+  'replaced texts': ({ text, document }) =>
+    editedByText(text, { op: 'replace', ...halfOf(document), occurrence: 'all', match_case: false }),
+  'replaced letters': ({ text }) => editedByText(text, { op: 'replace', find: 'a', replace: 'b', occurrence: 'all' }),
+  'a text that is not there': ({ text, document }) =>
+    editedByText(text, { op: 'replace', find: `${halfOf(document).find}\u0001`, replace: '' }),
+  'Markdown added to a section': ({ text, firstId }) =>
+    editedByText(text, { op: 'append', markdown: 'a', section: firstId }),
   'hash of a block': ({ lines, lastId }) => currentBlockHash(new BlockLines(lines), lastId),
   manifest: ({ lines }) => manifestOf(lines),
   'changes to an edited body': ({ text, edited }) => changeBody({ from: text, to: textOf(edited) }).step.length,
@@ -318,6 +328,23 @@ export const documentEntries: readonly Entry[] = Object.entries(places).map(([pl
 function edit({ text, lastId }: Body, { op, input }: { op: 'insert' | 'change'; input: object }) {
   const document = { text, version: 'sha256:0', documentId: 'doc_1' }
   return editText({ ...document, op, blockId: lastId, input: JSON.stringify(input) })
+}
+
+function editedByText(text: string, edit: TextEdit): number {
+  const limits = { characterLimit: Infinity, byteLimit: Infinity }
+  try {
+    return editBody({ text, edits: [edit], limits }).text.length
+  } catch (error) {
+    if (error instanceof Refusal && ['text_not_found', 'section_not_found'].includes(error.code)) return 0
+    throw error
+  }
+}
+
+/** The first half of the first text, which fits nearly everywhere in a repetitive text, and its replacement. */
+function halfOf(document: DocNode): { find: string; replace: string } {
+  const text = plainText(document).split('\n')[0] ?? ''
+  const half = text.slice(0, Math.min(2000, Math.ceil(text.length / 2)))
+  return { find: half.toWellFormed() || 'a', replace: half.length % 2 === 0 ? '' : 'b' }
 }
 
 function insertAfter(blockId: string) {

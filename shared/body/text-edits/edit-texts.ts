@@ -1,0 +1,73 @@
+import type { Ahead } from '../../computations/ahead.ts'
+import { type Computation, ComputationLimitError, computation } from '../../computations/computation.ts'
+import { BlockLines } from '../block-lines.ts'
+import type { BodyLimits } from '../body-limits.ts'
+import type { Edited } from '../commit.ts'
+import { answerWarnings, type Warning } from '../document.ts'
+import { parsesAtOnce, timeLimit, tooCostly } from '../markdown/parse-async.ts'
+import type { StoredBody } from '../stored-body.ts'
+import { type Adding, addMarkdown } from './add-markdown.ts'
+import { TextReplacer } from './replace-text.ts'
+import { type AppliedEdit, namedBlocks, type TextEdit } from './schema.ts'
+
+/** The new body that edits by text have made, for `commitBody`, with the members of the answer to the request. */
+export type TextEdited = Edited & { applied: AppliedEdit[]; warnings: Warning[] }
+
+/** A body to edit by text: the edits of the request, and the limits on the new body. */
+export type TextEditing = { edits: readonly TextEdit[]; limits: BodyLimits }
+
+/**
+ * Edits a body by text: the edits in order, each on the result of the edits before it, all or none. Refuses with the
+ * codes of `editBody`. Refuses with 503 `service_unavailable` when too many computations wait already.
+ */
+export async function editTexts(
+  ahead: Ahead,
+  { current, ...editing }: TextEditing & { current: StoredBody },
+): Promise<TextEdited> {
+  try {
+    return await ahead.result(textEditing, { text: current.text, ...editing })
+  } catch (error) {
+    throw error instanceof ComputationLimitError ? tooCostly('/edits') : error
+  }
+}
+
+/**
+ * Edits a stored body by text. Refuses with 404 `section_not_found`; 409 `text_not_found` and `text_ambiguous`; 422
+ * `block_not_found`, `document_too_large`, and the codes with which Markdown is refused. A thread calls this function
+ * by its name. @public
+ */
+export function editBody({ text, edits, limits }: TextEditing & { text: string }): TextEdited {
+  const body = new BlockLines(text.split('\n'))
+  const replacer = new TextReplacer(body, limits)
+  const adding: Adding = { body, limits, warnings: [], attachments: new Map(), nodes: 0 }
+  const applied = edits.map((edit, index): AppliedEdit => {
+    const pointer = { path: `/edits/${index}`, operationIndex: index, isKnown: () => true }
+    if (edit.op === 'replace') {
+      const { blockIds, count } = replacer.replace(edit, pointer)
+      return { index, block_ids: blockIds.slice(0, namedBlocks), count }
+    }
+    const ids = addMarkdown(adding, edit, pointer)
+    return { index, block_ids: ids.slice(0, namedBlocks), count: ids.length }
+  })
+  const { warnings, attachments } = adding
+  return { text: body.toLines().join('\n'), attachments, applied, warnings: answerWarnings(warnings) }
+}
+
+// The most UTF-16 units that are searched without a thread, over all edits. Searching so many takes a few milliseconds.
+const smallSearch = 256 * 1024
+
+// The milliseconds of processor time for each unit that is searched. Replacing characters whose case is folded is the
+// slowest and takes half of that.
+const searchTime = 0.0004
+
+const textEditing: Computation<TextEditing & { text: string }, TextEdited> = computation({
+  module: import.meta.url,
+  run: editBody,
+  isSmall: ({ text, edits }) => text.length * edits.length <= smallSearch && parsesAtOnce(markdownOf(edits)),
+  cpuMs: ({ text, edits }) =>
+    Math.min(30_000, 2000 + text.length * edits.length * searchTime) + timeLimit(markdownOf(edits).length),
+})
+
+function markdownOf(edits: readonly TextEdit[]): string {
+  return edits.map((edit) => (edit.op === 'replace' ? '' : edit.markdown)).join('\n')
+}
