@@ -3,7 +3,7 @@ import { ComputationLimitError } from '../../../shared/computations/computation.
 import type { Queryable } from '../../../shared/database/database.ts'
 import { errorCatalogue } from '../../../shared/errors/error-catalogue.ts'
 import type { ErrorCode } from '../../../shared/errors/errors.ts'
-import { bodySizes, type FreshBody, freshBodies } from '../../../shared/reading/queries.ts'
+import { type FreshBody, freshBodies } from '../../../shared/reading/queries.ts'
 import { tokensOfOne } from '../../../shared/reading/schema.ts'
 import { itemTexts, type SeveralView, type Share } from './several-views.ts'
 
@@ -36,13 +36,15 @@ export async function readSeveral(
   const share = shareOf(documentIds.length, maxTokens)
   const items = new Map<string, string>()
   const workspaces = new Set<string>()
-  for (const page of pagesOf(await bodySizes(db, { documentIds, workspaceIds }))) {
-    const bodies = await freshBodies(db, { documentIds: page, workspaceIds })
+  for (let hasMore = true; hasMore; ) {
+    const unread = documentIds.filter((id) => !items.has(id))
+    const { bodies, leftOut } = await freshBodies(db, { documentIds: unread, workspaceIds, bytes: pageBytes })
     const texts = await textsOf({ bodies, view, share })
     for (const [index, { id, workspace_id }] of bodies.entries()) {
       items.set(id, texts[index] as string)
       workspaces.add(workspace_id)
     }
+    hasMore = leftOut > 0
   }
   const texts = documentIds.map((id) => items.get(id) ?? missing(id))
   const [workspaceId = null] = workspaces
@@ -55,20 +57,6 @@ function shareOf(documents: number, maxTokens = documents * tokensOfOne.usual): 
     tokens: Math.min(Math.max(tokens, tokensOfOne.least), tokensOfOne.most),
     bytes: Math.floor(answerBytes / documents),
   }
-}
-
-function pagesOf(sizes: readonly { id: string; bytes: number }[]): string[][] {
-  const pages: string[][] = []
-  let left = 0
-  for (const { id, bytes } of sizes) {
-    if (bytes > left || pages.length === 0) {
-      pages.push([])
-      left = pageBytes
-    }
-    pages.at(-1)?.push(id)
-    left -= bytes
-  }
-  return pages
 }
 
 // When a page takes too much processor time or memory, its documents are computed one by one, so that only a hostile
@@ -89,14 +77,14 @@ async function eachOf({ bodies, ...view }: SeveralView): Promise<string[]> {
 }
 
 function missing(id: string): string {
-  return unread(id, { code: 'document_not_found', message: errorCatalogue.document_not_found.message })
+  return failed(id, { code: 'document_not_found', message: errorCatalogue.document_not_found.message })
 }
 
 function tooCostly({ id }: FreshBody): string {
   const message = 'The document takes too much to be computed; read its content as tiptap-json.'
-  return unread(id, { code: 'invalid_node', message })
+  return failed(id, { code: 'invalid_node', message })
 }
 
-function unread(id: string, error: { code: ErrorCode; message: string }): string {
+function failed(id: string, error: { code: ErrorCode; message: string }): string {
   return JSON.stringify({ id, error })
 }
