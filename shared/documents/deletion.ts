@@ -41,7 +41,7 @@ export async function deleteDocument(
   const document = await requireLockedDocument(tx, { documentId: input.documentId, caller })
   requireWriter(caller, document.workspace_id)
   await input.guard(document)
-  await deleteDocuments(context, { workspaceId: document.workspace_id, documentIds: [document.id] })
+  await deleteLocked(context, { workspaceId: document.workspace_id, documents: [document] })
 }
 
 /** Deletes documents of one workspace, but no folder or knowledge base, and calls the consequences at once. */
@@ -49,8 +49,16 @@ export async function deleteDocuments(
   context: DeletionContext,
   input: { workspaceId: string; documentIds: readonly string[] },
 ): Promise<void> {
-  const documents = await deleteDocumentRows(context.tx, input)
-  await followDeletion(context, { workspaceId: input.workspaceId, documents })
+  const documents = await lockDocuments(context.tx, input)
+  await deleteLocked(context, { workspaceId: input.workspaceId, documents })
+}
+
+type LockedDocuments = { workspaceId: string; documents: readonly DocumentRow[] }
+
+/** Deletes documents of one workspace as `deleteDocuments` does. The transaction has locked the documents. */
+export async function deleteLocked(context: DeletionContext, deleted: LockedDocuments): Promise<void> {
+  await deleteLockedRows(context.tx, deleted)
+  await followDeletion(context, deleted)
 }
 
 /**
@@ -65,13 +73,15 @@ export function deleteDocumentRows(
 ): Promise<readonly DocumentRow[]> {
   return withLimitsOf(tx, 'whole', async () => {
     const documents = await lockDocuments(tx, input)
-    await recordEvents(tx, {
-      workspaceId: input.workspaceId,
-      name: 'document.deleted',
-      documents: documents.map(eventDocument),
-    })
-    await deleteRows(tx, input)
+    await deleteLockedRows(tx, { workspaceId: input.workspaceId, documents })
     return documents
+  })
+}
+
+function deleteLockedRows(tx: Transaction, { workspaceId, documents }: LockedDocuments): Promise<void> {
+  return withLimitsOf(tx, 'whole', async () => {
+    await recordEvents(tx, { workspaceId, name: 'document.deleted', documents: documents.map(eventDocument) })
+    await deleteRows(tx, { workspaceId, documentIds: documents.map(({ id }) => id) })
   })
 }
 
