@@ -5,6 +5,7 @@ import { errorCatalogue } from '../../../shared/errors/error-catalogue.ts'
 import type { ErrorCode } from '../../../shared/errors/errors.ts'
 import { type FreshBody, freshBodies } from '../../../shared/reading/queries.ts'
 import { tokensOfOne } from '../../../shared/reading/schema.ts'
+import type { Answer } from '../../http/route.ts'
 import { itemTexts, type SeveralView, type Share } from './several-views.ts'
 
 // The most bytes of the bodies that are in memory at a time, apart from a single larger body, and the most bytes of
@@ -22,15 +23,15 @@ export type SeveralRead = {
 
 /**
  * Reads documents, each as far as its share of the tokens goes. `dataText` is an array as JSON text, with each document
- * once, in the order of the request. A document that is not visible has an item with an error. `workspaceId` is the
- * workspace of the documents, or null when they are in several workspaces.
+ * once, in the order of the request. A document that is not visible has an item with an error. An answer from
+ * several workspaces is not remembered for a repetition, since the caller may have lost one of them by then.
  *
  * Bodies are read and computed page by page, so neither memory nor a turn grows with the number of large documents.
  */
 export async function readSeveral(
   db: Queryable,
   { caller, ids, view, maxTokens }: SeveralRead,
-): Promise<{ dataText: string; workspaceId: string | null }> {
+): Promise<Answer & { dataText: string }> {
   const workspaceIds = visibleWorkspaces(caller)
   const documentIds = [...new Set(ids)]
   const share = shareOf(documentIds.length, maxTokens)
@@ -47,8 +48,10 @@ export async function readSeveral(
     hasMore = leftOut > 0
   }
   const texts = documentIds.map((id) => items.get(id) ?? missing(id))
-  const [workspaceId = null] = workspaces
-  return { dataText: `[${texts.join(',')}]`, workspaceId: workspaces.size === 1 ? workspaceId : null }
+  const dataText = `[${texts.join(',')}]`
+  const [workspaceId, ...others] = workspaces
+  if (others.length > 0) return { dataText, remembered: false }
+  return { dataText, ...(workspaceId !== undefined && { workspaceId }) }
 }
 
 function shareOf(documents: number, maxTokens = documents * tokensOfOne.usual): Share {
