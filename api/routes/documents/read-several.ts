@@ -83,9 +83,10 @@ function missing(id: string): string {
   return failed(id, { code: 'document_not_found', message: errorCatalogue.document_not_found.message })
 }
 
+// The request is not at fault, and a repetition would end in the same way.
 function tooCostly({ id }: FreshBody): string {
   const message = 'The document takes too much to be computed; read its content as tiptap-json.'
-  return failed(id, { code: 'invalid_node', message })
+  return failed(id, { code: 'document_too_large', message })
 }
 
 function failed(id: string, error: { code: ErrorCode; message: string }): string {
