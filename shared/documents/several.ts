@@ -51,8 +51,8 @@ export async function deleteSeveral(context: DeletionContext, documentIds: reado
   const byWorkspace = Map.groupBy(documents, ({ workspace_id }) => workspace_id)
   for (const workspaceId of byWorkspace.keys()) requireWriter(caller, workspaceId)
   requireAll(documentIds, documents)
-  // All deletions take the locks of their consequences in one order of the workspaces, so that none waits for another in
-  // a circle.
+  // All deletions take the locks of their consequences in one order of the workspaces. So no two of them can wait for
+  // each other.
   const workspaceIds = [...byWorkspace.keys()].sort()
   for (const workspaceId of workspaceIds) {
     await deleteLocked(context, { workspaceId, documents: byWorkspace.get(workspaceId) ?? [] })
