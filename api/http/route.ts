@@ -52,10 +52,12 @@ export type Answer = {
    */
   write?: (response: Response) => Promise<void>
   /**
-   * The workspace of the answer. An answer that is repeated for an Idempotency-Key is 404 once the caller has lost this
-   * workspace. Null for an answer from several workspaces, which is not remembered.
+   * The workspace of the answer, if there is exactly one. An answer that is repeated for an Idempotency-Key is 404 once
+   * the caller has lost this workspace.
    */
-  workspaceId?: string | null
+  workspaceId?: string
+  /** False for an answer that is not remembered for its Idempotency-Key, so that a repetition runs again. */
+  remembered?: false
 }
 
 /**

@@ -102,7 +102,8 @@ export async function deleteDocuments(
 
 type LockedDocuments = { workspaceId: string; documents: readonly DocumentRow[] }
 
-function deleteLocked(context: DeletionContext, input: LockedDocuments): Promise<void> {
+/** Deletes documents of one workspace as `deleteDocuments` does. The transaction has locked the documents. */
+export function deleteLocked(context: DeletionContext, input: LockedDocuments): Promise<void> {
   return withLimitsOf(context.tx, 'whole', async () => {
     const { workspaceId, documents } = input
     const roots = documents.map(rootOf)
