@@ -119,6 +119,8 @@ export type Success = {
  * of `data`. The chapter api/guide/writes.md#rehearsals says what callers can rely on.
  */
 export type Rehearsal = {
+  /** The scopes that a rehearsal needs besides the scopes of the write, because of what `diff` shows. */
+  scopes: readonly Scope[]
   /** The schema of `diff`. */
   diff: TSchema
   /**

@@ -10,6 +10,7 @@ import { type Rehearsal, route } from '../../http/route.ts'
  * newest version, which the write keeps of the body before it, to the body that the write makes.
  */
 export const bodyRehearsal: Rehearsal = {
+  scopes: ['documents:read'],
   diff: DocumentDifference,
   async compare(tx, { caller, params }) {
     const { id: documentId } = params as { id: string }
