@@ -1,0 +1,47 @@
+import t from 'tap'
+import { documentToLines } from '../../shared/body/canonical.ts'
+import type { BlockNode, BodyNode } from '../../shared/body/document.ts'
+import { type BodyPair, differenceText } from '../../shared/differences/compare.ts'
+import { onBehalfOf } from '../../shared/turns/requester.ts'
+import { doc, p, text } from '../body/build.ts'
+
+const requester = { workspaceId: 'wsp_1', userId: 'usr_1' }
+
+t.test('bodies whose words take too long to compare still show which blocks differ', async (t) => {
+  const pair = rewritten([p('first'), p(words(1_000_000)), p('last')])
+  // Comparing the words takes many times as long as allowed here, and comparing the blocks takes a small part of it.
+  const limit = { mostMs: 250 }
+  const { blocks } = JSON.parse(await onBehalfOf(requester, () => differenceText(pair, 'json'), limit))
+  t.equal(blocks.length, 3)
+  for (const { op, before, after, ...others } of blocks) {
+    t.equal(op, 'modified')
+    t.not(before.content[0].text, after.content[0].text)
+    t.notOk(others.hunks ?? others.children)
+  }
+  const asMarkdown = onBehalfOf(requester, () => differenceText(pair, 'markdown'), { mostMs: 0 })
+  await t.rejects(asMarkdown, { name: 'ComputationLimitError' })
+})
+
+/** A text of so many characters, in which every second word is unique. */
+function words(characters: number): string {
+  const texts: string[] = []
+  for (let length = 0; length < characters; length += 16) texts.push(`w${10_000_000 + texts.length} before`)
+  return texts.join(' ')
+}
+
+/** Two bodies: the given blocks, and the same blocks with every word `before` replaced. */
+function rewritten(blocks: readonly BodyNode[]): BodyPair {
+  const { content } = doc(...blocks)
+  const changed = content.map((block) => ({ ...block, content: [text(after(block))] }))
+  const side = { seq: 'current' as const, version: '' }
+  const texts = { from: linesOf(content), to: linesOf(changed as BlockNode[]) }
+  return { heading: { document_id: 'doc_1', from: side, to: side }, texts }
+}
+
+function after({ content = [] }: BlockNode): string {
+  return `${content[0]?.text?.replaceAll('before', 'after')}!`
+}
+
+function linesOf(content: BlockNode[]): string {
+  return documentToLines({ type: 'doc', content }).join('\n')
+}
