@@ -3,15 +3,15 @@ import type { Caller } from '../../shared/auth/caller.ts'
 import { type Ahead, computingAhead } from '../../shared/computations/ahead.ts'
 import { inRehearsal, type Transaction } from '../../shared/database/database.ts'
 import { requireScopes } from './authenticate.ts'
-import type { Answer, Rehearsal, Route, UntypedCall } from './route.ts'
+import { type Answer, isRead, type Rehearsal, type Route, type UntypedCall } from './route.ts'
 
 /**
  * The query parameters that a route reads. Every write knows `dry_run`. Where a write cannot be rehearsed, only `false`
  * is allowed: an unknown parameter would be ignored, and the write would really happen.
  */
 export function queryOf(spec: Route): TObject {
-  const { method, query = noParameters, rehearsal } = spec
-  if (method === 'GET') return query
+  const { query = noParameters, rehearsal } = spec
+  if (isRead(spec)) return query
   return Type.Object({ ...query.properties, dry_run: rehearsal === undefined ? notOffered : offered(rehearsal) })
 }
 

@@ -34,6 +34,8 @@ export type Answer = {
   data?: unknown
   /** The member `data` as JSON text, in place of `data`. Threads write large answers as text. */
   dataText?: string
+  /** Computes `dataText` of a GET. Not called when the answer is 304, so that polling a costly answer stays cheap. */
+  computeData?: () => Promise<string>
   /** The member `page` of a list. */
   page?: ListPage
   /** Further members of the envelope, beside `data`. */

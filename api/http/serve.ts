@@ -18,7 +18,7 @@ import { isRehearsal, queryOf, rehearse, requireRehearsalScopes } from './rehear
 import { negotiateContentType, parseLastEventId } from './request-headers.ts'
 import { addressOf, closeSignal, requesterOf, visitor } from './requesters.ts'
 import { type Answer, bucketOf, isIdempotent, isRead, type Route, type UntypedCall } from './route.ts'
-import { answerCheck, send, statusOf } from './send.ts'
+import { answerCheck, isNotModified, send, statusOf } from './send.ts'
 import type { Service } from './service.ts'
 import { writeContext } from './write-context.ts'
 
@@ -53,13 +53,18 @@ export function server(service: Service, spec: Route): Server {
         const received = await readCall(pipeline, { ...exchange, caller, upload })
         return isRead(spec) ? answerRead(spec, received) : answerWrite(spec, received)
       }
-      const answer = await decide().finally(() => releaseUpload(service, upload))
+      const decided = await decide().finally(() => releaseUpload(service, upload))
+      const answer = isNotModified(decided, wanted.ifNoneMatch) ? decided : await withData(decided)
       checkAnswer(answer)
       await send({ spec, answer, ...exchange, ...wanted })
     }
     const requester = spec.access === 'anyone' ? visitor(addressOf(request)) : requesterOf(caller)
     await onBehalfOf(requester, serve, { signal: closeSignal(response) })
   }
+}
+
+async function withData({ computeData, ...answer }: Answer): Promise<Answer> {
+  return computeData === undefined ? answer : { ...answer, dataText: await computeData() }
 }
 
 /** A request and its response. */

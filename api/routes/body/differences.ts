@@ -52,7 +52,7 @@ export const differenceRoutes = [
       const { format = 'json' } = query
       const [from, to] = [namedBody(query.from) ?? 'newest', namedBody(query.to) ?? 'current']
       const pair = await bodyPair(db, { documentId: params.id, caller, from, to })
-      return { dataText: await differenceText(pair, format), etag: differenceVersion(pair, format) }
+      return { computeData: () => differenceText(pair, format), etag: differenceVersion(pair, format) }
     },
   }),
 ]
