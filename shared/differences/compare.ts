@@ -38,15 +38,19 @@ export async function bodyPair(db: Queryable, comparison: Comparison): Promise<B
   }
 }
 
+// The most characters of JSON that the changed words of a difference take. A hunk takes more than its words: for many
+// short changes, the hunks of two bodies of 5 MiB could take 40 MiB.
+const roomForWords = 8 * 1024 * 1024
+
 /**
- * The difference of two bodies as JSON text, in the form `DocumentDifference`. A thread compares large bodies. Where the
- * words of the bodies take too much time or memory to compare, the blocks come without their changed words. So a
- * rehearsal never fails where its write succeeds. As Markdown, such bodies reject with ComputationLimitError.
+ * The difference of two bodies as JSON text, in the form `DocumentDifference`. A thread compares large bodies. The
+ * changed words take at most 8 Mi characters. Where the words take too much time or memory to compare, all blocks come
+ * without them. So a rehearsal never fails where its write succeeds. As Markdown, such bodies reject with ComputationLimitError.
  */
 export async function differenceText({ texts, heading }: BodyPair, format: DifferenceFormat): Promise<string> {
   const input = { ...texts, heading, format }
   try {
-    return await compute(comparing, { ...input, roomForWords: Infinity })
+    return await compute(comparing, { ...input, roomForWords })
   } catch (error) {
     if (format !== 'json' || !(error instanceof ComputationLimitError)) throw error
     return compute(comparing, { ...input, roomForWords: 0 })

@@ -22,10 +22,22 @@ t.test('bodies whose words take too long to compare still show which blocks diff
   await t.rejects(asMarkdown, { name: 'ComputationLimitError' })
 })
 
+t.test('the changed words of many blocks do not make an answer several times as large as the bodies', async (t) => {
+  const pair = rewritten(Array.from({ length: 120 }, () => p(words(30_000))))
+  const difference = await differenceText(pair, 'json')
+  const room = 8 * 1024 * 1024
+  t.ok(difference.length < pair.texts.from.length + pair.texts.to.length + 120 * 200 + room)
+  const { blocks }: { blocks: { hunks?: object[] }[] } = JSON.parse(difference)
+  t.equal(blocks.length, 120, 'each block is listed all the same')
+  const first = blocks.findIndex(({ hunks }) => hunks === undefined)
+  t.ok(first > 0, `the first ${first} blocks show their words`)
+  t.ok(blocks.slice(first).every(({ hunks }) => hunks === undefined))
+})
+
 /** A text of so many characters, in which every second word is unique. */
 function words(characters: number): string {
   const texts: string[] = []
-  for (let length = 0; length < characters; length += 16) texts.push(`w${10_000_000 + texts.length} before`)
+  for (let length = 0; length < characters; length += 29) texts.push(`w${`${texts.length}`.padStart(20, '0')} before`)
   return texts.join(' ')
 }
 
