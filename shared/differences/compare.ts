@@ -45,7 +45,8 @@ const roomForWords = 8 * 1024 * 1024
 /**
  * The difference of two bodies as JSON text, in the form `DocumentDifference`. A thread compares large bodies. The
  * changed words take at most 8 Mi characters. Where the words take too much time or memory to compare, all blocks come
- * without them. So a rehearsal never fails where its write succeeds. As Markdown, such bodies reject with ComputationLimitError.
+ * without them. So a rehearsal never fails where its write succeeds. As Markdown, such bodies reject with
+ * ComputationLimitError.
  */
 export async function differenceText({ texts, heading }: BodyPair, format: DifferenceFormat): Promise<string> {
   const input = { ...texts, heading, format }
@@ -78,8 +79,9 @@ export function compareTexts({ from, to, heading, format, roomForWords }: Compar
   return JSON.stringify({ ...heading, format, content })
 }
 
-// Two bodies of together so many characters are compared within 20 ms.
-const smallTexts = 64 * 1024
+// Two bodies of together so many characters are compared within 20 ms, also where each search finds a single anchor and
+// where each character is a word.
+const smallTexts = 16 * 1024
 
 const comparing: Computation<Comparing, string> = computation({
   module: import.meta.url,

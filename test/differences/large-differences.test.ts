@@ -1,15 +1,23 @@
 import t from 'tap'
 import { documentToLines } from '../../shared/body/canonical.ts'
 import type { BlockNode, BodyNode } from '../../shared/body/document.ts'
+import { computationLoad } from '../../shared/computations/compute.ts'
 import { type BodyPair, differenceText } from '../../shared/differences/compare.ts'
 import { onBehalfOf } from '../../shared/turns/requester.ts'
 import { doc, p, text } from '../body/build.ts'
 
 const requester = { workspaceId: 'wsp_1', userId: 'usr_1' }
 
+t.test('texts whose words take long to compare do not hold up the event loop', async (t) => {
+  const pair = rewritten([p(words(12_000))])
+  const before = computationLoad().ends.done
+  await differenceText(pair, 'json')
+  t.equal(computationLoad().ends.done, before + 1, 'a thread has compared them')
+})
+
 t.test('bodies whose words take too long to compare still show which blocks differ', async (t) => {
-  const pair = rewritten([p('first'), p(words(1_000_000)), p('last')])
-  // Comparing the words takes many times as long as allowed here, and comparing the blocks takes a small part of it.
+  const pair = rewritten([p('first'), p(`before ${'漢字'.repeat(500_000)}`), p('last')])
+  // To find these words takes many times as long as allowed here, and to compare the blocks takes a small part of it.
   const limit = { mostMs: 250 }
   const { blocks } = JSON.parse(await onBehalfOf(requester, () => differenceText(pair, 'json'), limit))
   t.equal(blocks.length, 3)
