@@ -34,6 +34,8 @@ export type Answer = {
   data?: unknown
   /** The member `data` as JSON text, in place of `data`. Threads write large answers as text. */
   dataText?: string
+  /** Computes `dataText` of a GET. Not called when the answer is 304, so that polling a costly answer stays cheap. */
+  computeData?: () => Promise<string>
   /** Makes `data` for a caller that prefers `return=minimal`, where the success declares its schema. */
   minimal?: () => object
   /** The member `page` of a list. */
@@ -127,6 +129,8 @@ export type Success = {
  * of `data`. The chapter api/guide/writes.md#rehearsals says what callers can rely on.
  */
 export type Rehearsal = {
+  /** The scopes that a rehearsal needs besides the scopes of the write, because of what `diff` shows. */
+  scopes: readonly Scope[]
   /** The schema of `diff`. */
   diff: TSchema
   /**
