@@ -1,0 +1,61 @@
+import t from 'tap'
+import Type from 'typebox'
+import { sql } from '../../shared/database/database.ts'
+import { row } from '../../shared/database/row.ts'
+import { p } from '../body/build.ts'
+import type { Client } from '../support/client.ts'
+import { make } from '../support/documents.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+import { ok } from '../support/translations.ts'
+
+/* What a deletion or restoration of much costs, and what others do beside it. */
+
+t.test('documents that were edited live for long are deleted in slices of some megabytes', async (t) => {
+  const service = await startTestService(t)
+  const ada = await service.signUp()
+  const { folder, ids } = await filled(ada, 4)
+  await service.database.query(sql.unsafe`
+    INSERT INTO document_y_states (workspace_id, document_id, state, body_seq)
+    SELECT workspace_id, id, b.bytes, body_seq FROM documents
+    CROSS JOIN (
+      SELECT string_agg(decode(md5(n::text), 'hex'), '' ORDER BY n) AS bytes FROM generate_series(1, 200000) AS n) AS b
+    WHERE id = ANY(${sql.array(ids, 'text')})`)
+  await recordDeletions(service, { table: 'document_y_states', column: 'state' })
+  ok(await ada.delete(`/folders/${folder}`))
+  const bytes = await service.database.anyFirst(sql.type(BytesRow)`SELECT bytes FROM recorded_deletions`)
+  t.strictSame(
+    bytes.filter((size) => size > 8 * 1024 * 1024),
+    [],
+  )
+  t.equal(
+    bytes.reduce((sum, size) => sum + size, 0),
+    4 * 200_000 * 16,
+  )
+})
+
+const BytesRow = row(Type.Object({ bytes: Type.Number() }))
+
+// Records how many bytes of a column each statement deletes.
+async function recordDeletions({ database }: TestService, { table, column }: { table: string; column: string }) {
+  await database.query(sql.unsafe`CREATE TABLE recorded_deletions (bytes bigint)`)
+  await database.query(sql.unsafe`
+    CREATE FUNCTION record_deletions() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      INSERT INTO recorded_deletions
+      SELECT coalesce(sum(octet_length(${sql.identifier([column])})), 0) FROM deleted;
+      RETURN NULL;
+    END
+    $$`)
+  await database.query(sql.unsafe`
+    CREATE TRIGGER recorded AFTER DELETE ON ${sql.identifier([table])}
+    REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION record_deletions()`)
+}
+
+// A folder with documents.
+async function filled(ada: Client, documents: number): Promise<{ folder: number; base: number; ids: string[] }> {
+  const base = ok(await ada.post('/knowledge-bases', { name: 'Base' })).data.id
+  const folder = ok(await ada.post('/folders', { name: 'Folder', knowledge_base_id: base })).data.id
+  const ids: string[] = []
+  for (let n = 0; n < documents; n += 1) ids.push((await make(ada, [p('one')], { folder_id: folder })).id)
+  return { folder, base, ids }
+}
