@@ -73,9 +73,9 @@ export function restoreEntry(
     queries.fetchRelations(tx, entry)
     await restoreRows(context, restoration)
     await restorePairs(context, { entry, contents, left })
-    await enforceQuotas(context, restoration)
     await noteMove(context, restoration)
     await announce(context, restoration)
+    await enforceQuotas(context, restoration)
     queries.deleteEntry(tx, entry)
     const notRestored = [...entry.not_restored, ...(left.length > 0 ? ['document_set'] : [])]
     return { entry, notRestored, ...(await restoredRoot(tx, entry)) }
@@ -104,7 +104,7 @@ async function restoreRows(context: RestorationContext, { entry, place }: Restor
   while (await queries.restoreSlice(tx, { key: entry, tables, places }));
 }
 
-// The check of a quota locks out other writers of the workspace near its limit, so it comes behind the long part.
+// The check of a quota may lock out everybody else who creates something in the workspace, so it is the last step.
 async function enforceQuotas(context: RestorationContext, { entry, contents }: Restoration): Promise<void> {
   const { tx, config } = context
   const { document_ids: documentIds, folders, attachment_bytes: bytes } = contents
