@@ -18,7 +18,7 @@ import {
 import type { Location } from '../knowledge-bases/locations.ts'
 import { type KnowledgeBaseRow, visibleKnowledgeBase } from '../knowledge-bases/queries.ts'
 import { lockSets } from '../localization/queries.ts'
-import { enforceQuota, makeRoom, type QuotaLimits } from '../quotas/quotas.ts'
+import { expectRoom, makeRoom, type QuotaLimits } from '../quotas/quotas.ts'
 import { findEntry, type TrashEntryRow, trashNotFound } from './entries.ts'
 import { lockForRestoration } from './entry-locks.ts'
 import type { KeptTable } from './kept-table.ts'
@@ -69,13 +69,16 @@ export function restoreEntry(
     const contents = await queries.contentsOf(tx, entry)
     const restoration = { entry, contents, place }
     const left = await rejoinSets(tx, restoration)
+    const additions = additionsOf(context, restoration)
+    for (const addition of additions) await expectRoom(tx, addition)
     if (place !== null) queries.placeRoot(tx, entry, place)
     queries.fetchRelations(tx, entry)
     await restoreRows(context, restoration)
     await restorePairs(context, { entry, contents, left })
     await noteMove(context, restoration)
     await announce(context, restoration)
-    await enforceQuotas(context, restoration)
+    // The check of a quota may lock out everybody else who creates something in the workspace. So it comes last.
+    for (const addition of additions) await makeRoom(tx, { ...addition, stored: true })
     queries.deleteEntry(tx, entry)
     const notRestored = [...entry.not_restored, ...(left.length > 0 ? ['document_set'] : [])]
     return { entry, notRestored, ...(await restoredRoot(tx, entry)) }
@@ -104,20 +107,21 @@ async function restoreRows(context: RestorationContext, { entry, place }: Restor
   while (await queries.restoreSlice(tx, { key: entry, tables, places }));
 }
 
-// The check of a quota may lock out everybody else who creates something in the workspace, so it is the last step.
-async function enforceQuotas(context: RestorationContext, { entry, contents }: Restoration): Promise<void> {
-  const { tx, config } = context
+type Addition = Parameters<typeof makeRoom>[1]
+
+// What the contents of an entry add to the quotas of the workspace.
+function additionsOf({ config }: RestorationContext, { entry, contents }: Restoration): Addition[] {
   const { document_ids: documentIds, folders, attachment_bytes: bytes } = contents
-  const stored = { workspaceId: entry.workspace_id, stored: true }
-  if (entry.type === 'knowledge_base') await enforceQuota(context, { ...stored, quota: 'knowledge_bases', adding: 1 })
-  if (folders > 0) await enforceQuota(context, { ...stored, quota: 'folders', adding: folders })
-  if (documentIds.length > 0) {
-    await enforceQuota(context, { ...stored, quota: 'documents', adding: documentIds.length })
-  }
-  if (bytes === 0) return
+  const { workspace_id: workspaceId } = entry
+  const knowledgeBases = entry.type === 'knowledge_base' ? 1 : 0
   const largest = Math.max(bytes, config.ATTACHMENT_MAX_BYTES)
-  const limit = config.QUOTA_ATTACHMENT_BYTES
-  await makeRoom(tx, { ...stored, quota: 'attachment_bytes', limit, adding: bytes, largest })
+  const additions: Addition[] = [
+    { workspaceId, quota: 'knowledge_bases', limit: config.QUOTA_KNOWLEDGE_BASES, adding: knowledgeBases },
+    { workspaceId, quota: 'folders', limit: config.QUOTA_FOLDERS, adding: folders },
+    { workspaceId, quota: 'documents', limit: config.QUOTA_DOCUMENTS, adding: documentIds.length },
+    { workspaceId, quota: 'attachment_bytes', limit: config.QUOTA_ATTACHMENT_BYTES, adding: bytes, largest },
+  ]
+  return additions.filter(({ adding }) => adding > 0)
 }
 
 // A document or folder that comes back to another place has changed, as if it had been moved.

@@ -33,6 +33,24 @@ t.test('documents that were edited live for long are deleted in slices of some m
   )
 })
 
+t.test('a restoration for which a quota has no room does no work before it is refused', async (t) => {
+  const service = await startTestService(t, { QUOTA_DOCUMENTS: '3' })
+  const ada = await service.signUp()
+  const { folder } = await filled(ada, 2)
+  ok(await ada.delete(`/folders/${folder}`))
+  for (const _ of [1, 2]) await make(ada, [p('one')])
+  await service.database.query(sql.unsafe`
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'a document was written'; END $$`)
+  await service.database.query(sql.unsafe`
+    CREATE TRIGGER refuse BEFORE INSERT ON documents FOR EACH ROW EXECUTE FUNCTION refuse()`)
+  const [entry] = ok(await ada.get('/trash')).data
+  const details = { quota: 'documents', limit: 3, used: 2 }
+  t.match(await ada.post(`/trash/${entry.id}/restore`), {
+    status: 409,
+    body: { error: { code: 'quota_exceeded', details } },
+  })
+})
+
 const BytesRow = row(Type.Object({ bytes: Type.Number() }))
 
 // Records how many bytes of a column each statement deletes.
