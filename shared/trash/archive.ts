@@ -91,7 +91,8 @@ type DocumentMove = {
 }
 
 // Tables that are not kept lose their rows by the foreign keys of those that are. A unit is of two documents; it goes
-// with whichever is deleted first.
+// with whichever is deleted first. The row of the translation is kept with the body sequence numbers of both, which say
+// later whether the units are still up to date.
 function moveDocuments(tx: Transaction, { workspaceId, documentIds, entryIds, tables }: DocumentMove): void {
   const moves = tables.flatMap((kept): FragmentSqlToken[] => {
     if ('ofDocument' in kept) {
@@ -111,6 +112,7 @@ function moveDocuments(tx: Transaction, { workspaceId, documentIds, entryIds, ta
           using: sql.fragment`pairs p`,
           where: sql.fragment`t.workspace_id = ${workspaceId} AND ${column} = p.translation_id`,
           keys: sql.fragment`p.entry_id, p.translation_id, p.source_id`,
+          added: kept.table === 'translation_targets' ? sql.fragment`p.seqs` : undefined,
         }),
       ]
     }
@@ -125,10 +127,13 @@ function moveDocuments(tx: Transaction, { workspaceId, documentIds, entryIds, ta
           AS d (entry_id, document_id)
       ), pairs AS MATERIALIZED (
         SELECT DISTINCT ON (t.target_document_id)
-          d.entry_id, t.target_document_id AS translation_id, t.source_document_id AS source_id
+          d.entry_id, t.target_document_id AS translation_id, t.source_document_id AS source_id,
+          jsonb_build_object('target_seq', translation.body_seq, 'source_seq', source.body_seq) AS seqs
         FROM doomed d
         JOIN translation_targets t ON t.workspace_id = ${workspaceId}
           AND (t.target_document_id = d.document_id OR t.source_document_id = d.document_id)
+        JOIN documents translation ON translation.workspace_id = t.workspace_id AND translation.id = t.target_document_id
+        JOIN documents source ON source.workspace_id = t.workspace_id AND source.id = t.source_document_id
         ORDER BY t.target_document_id
       )`,
   })
@@ -182,16 +187,18 @@ type Move = {
   where: FragmentSqlToken
   /** Entry, document and other document of each row. */
   keys: FragmentSqlToken
+  /** An object whose members are kept with the row. */
+  added?: FragmentSqlToken | undefined
 }
 
 // A large value is taken out of the row before the row becomes JSON, which would have to contain the whole value.
-function move({ table, large }: KeptTable, { using, where, keys }: Move): FragmentSqlToken {
+function move({ table, large }: KeptTable, { using, where, keys, added }: Move): FragmentSqlToken {
   const from = using === null ? sql.fragment`` : sql.fragment`USING ${using}`
   const value = (type: LargeType) =>
     large?.type === type ? sql.identifier(['t', large.column]) : sql.fragment`NULL::${sql.identifier([type])}`
   const shown =
     large === undefined
-      ? sql.fragment`to_jsonb(t)`
+      ? sql.fragment`to_jsonb(t) ${added === undefined ? sql.fragment`` : sql.fragment`|| ${added}`}`
       : sql.fragment`to_jsonb(jsonb_populate_record(t, ${JSON.stringify({ [large.column]: null })}::jsonb))`
   return sql.fragment`
     (DELETE FROM ${sql.identifier([table])} t ${from} WHERE ${where}

@@ -119,12 +119,14 @@ const PairShape = Type.Object({
   source_id: Type.String(),
   target_exists: Type.Boolean(),
   source_exists: Type.Boolean(),
+  is_current: Type.Boolean(),
   entry_id: Nullable(Type.String()),
 })
 
 /**
- * A translation and its source document, whose units are in an entry. `entry_id` is the entry in which the document is
- * that does not exist; null when both exist or when the document was purged.
+ * A translation and its source document, whose units are in an entry. `is_current` says that both have the bodies that
+ * they had when the units were deleted. `entry_id` is the entry in which the document is that does not exist; null when
+ * both exist or when the document was purged.
  */
 export type KeptPair = Static<typeof PairShape>
 
@@ -132,7 +134,9 @@ export type KeptPair = Static<typeof PairShape>
 export function pairsOfEntry(db: Queryable, key: EntryKey): Promise<readonly KeptPair[]> {
   return db.any(sql.type(row(PairShape))`
     SELECT p.document_id AS target_id, p.other_document_id AS source_id, t.id IS NOT NULL AS target_exists,
-      s.id IS NOT NULL AS source_exists, d.entry_id
+      s.id IS NOT NULL AS source_exists, d.entry_id,
+      coalesce((p.row ->> 'target_seq')::int8 = t.body_seq AND (p.row ->> 'source_seq')::int8 = s.body_seq, false)
+        AS is_current
     FROM trash_rows p
     LEFT JOIN documents t ON t.workspace_id = p.workspace_id AND t.id = p.document_id
     LEFT JOIN documents s ON s.workspace_id = p.workspace_id AND s.id = p.other_document_id

@@ -34,14 +34,14 @@ type PairsContext = { tx: Transaction; ahead: Ahead; consequences: { kept: reado
 
 type RestoredPairs = {
   entry: queries.EntryKey
-  contents: Pick<queries.Contents, 'document_ids' | 'set_ids'>
+  contents: Pick<queries.Contents, 'set_ids'>
   /** Documents that have left their document set, and so have no units any more. */
   left: readonly string[]
 }
 
 /**
  * Restores the units of an entry whose documents have been restored, and brings those up to date whose other document
- * may have been written meanwhile. Units whose other document is in the trash move to its entry.
+ * was written meanwhile. Units whose other document is in the trash move to its entry.
  */
 export async function restorePairs(
   context: PairsContext,
@@ -66,10 +66,9 @@ export async function restorePairs(
     queries.divertPairs(tx, { key, pairs: waiting, tables })
   }
   while (await queries.restoreSlice(tx, { key, tables, places: {} }));
-  const restored = new Set(contents.document_ids)
-  const apart = pairs.filter((pair) => isWhole(pair) && !(restored.has(pair.target_id) && restored.has(pair.source_id)))
-  const ahead = apart.length > 1 ? context.ahead.ofMany : context.ahead
-  for (const { target_id, source_id } of apart) {
+  const outdated = pairs.filter((pair) => isWhole(pair) && !pair.is_current)
+  const ahead = outdated.length > 1 ? context.ahead.ofMany : context.ahead
+  for (const { target_id, source_id } of outdated) {
     const documents = await lockDocuments(tx, { workspaceId, documentIds: [target_id, source_id] })
     const target = documents.find(({ id }) => id === target_id)
     const source = documents.find(({ id }) => id === source_id)

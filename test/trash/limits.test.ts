@@ -6,7 +6,7 @@ import { p } from '../body/build.ts'
 import type { Client } from '../support/client.ts'
 import { make } from '../support/documents.ts'
 import { startTestService, type TestService } from '../support/service.ts'
-import { ok } from '../support/translations.ts'
+import { ok, translate, unitsOf } from '../support/translations.ts'
 
 /* What a deletion or restoration of much costs, and what others do beside it. */
 
@@ -49,6 +49,24 @@ t.test('a restoration for which a quota has no room does no work before it is re
     status: 409,
     body: { error: { code: 'quota_exceeded', details } },
   })
+})
+
+t.test('a translation comes back without any computing when neither it nor its source was written', async (t) => {
+  const service = await startTestService(t)
+  const ada = await service.signUp()
+  const { source, target } = await translate(ada, [p('one'), p('two')])
+  const before = await unitsOf(ada, target)
+  await service.database.query(sql.unsafe`
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'units were computed'; END $$`)
+  for (const id of [source.id, target]) {
+    ok(await ada.delete(`/documents/${id}`))
+    await service.database.query(sql.unsafe`
+      CREATE TRIGGER refuse BEFORE DELETE ON translation_units EXECUTE FUNCTION refuse()`)
+    const [entry] = ok(await ada.get('/trash')).data
+    ok(await ada.post(`/trash/${entry.id}/restore`))
+    t.strictSame(await unitsOf(ada, target), before)
+    await service.database.query(sql.unsafe`DROP TRIGGER refuse ON translation_units`)
+  }
 })
 
 const BytesRow = row(Type.Object({ bytes: Type.Number() }))
