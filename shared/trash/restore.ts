@@ -74,13 +74,17 @@ export function restoreEntry(
     if (place !== null) queries.placeRoot(tx, entry, place)
     queries.fetchRelations(tx, entry)
     await restoreRows(context, restoration)
-    await restorePairs(context, { entry, contents, left })
+    const dropsUnits = await restorePairs(context, { entry, contents, left })
     await noteMove(context, restoration)
     await announce(context, restoration)
     // The check of a quota may lock out everybody else who creates something in the workspace. So it comes last.
     for (const addition of additions) await makeRoom(tx, { ...addition, stored: true })
     queries.deleteEntry(tx, entry)
-    const notRestored = [...entry.not_restored, ...(left.length > 0 ? ['document_set'] : [])]
+    const notRestored = [
+      ...entry.not_restored,
+      ...(left.length > 0 ? ['document_set'] : []),
+      ...(dropsUnits ? ['translation_units'] : []),
+    ]
     return { entry, notRestored, ...(await restoredRoot(tx, entry)) }
   })
 }

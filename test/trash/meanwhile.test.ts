@@ -26,10 +26,20 @@ t.test('the set of a document is gone, so the document comes back without a lang
   const { source, target } = await translate(ada, [p('one')])
   ok(await ada.delete(`/documents/${target}`))
   ok(await ada.post(`/documents/${source.id}/translation/deactivate`))
-  t.strictSame(ok(await restored(ada)).data.not_restored, ['document_set'])
+  t.strictSame(ok(await restored(ada)).data.not_restored, ['document_set', 'translation_units'])
   const ordinary = { document_set_id: null, locale: null, variant_role: null, translation_freshness: 'current' }
   t.match(ok(await ada.get(`/documents/${target}`)).data, ordinary)
   ok(await ada.post(`/documents/${target}/translation/activate`, { source_locale: 'fr' }))
+})
+
+t.test('the source of a translation was purged, so its reviews do not come back and the answer says so', async (t) => {
+  const ada = await signUp()
+  const { source, target } = await translate(ada, [p('one')])
+  for (const id of [target, source.id]) ok(await ada.delete(`/documents/${id}`))
+  const [ofSource, ofTarget] = ok(await ada.get('/trash')).data
+  ok(await ada.delete(`/trash/${ofSource.id}`))
+  const { not_restored: notRestored } = ok(await ada.post(`/trash/${ofTarget.id}/restore`)).data
+  t.strictSame(notRestored, ['translation_units'])
 })
 
 t.test('a relation comes back with the first of its two knowledge bases, whichever was deleted last', async (t) => {
