@@ -1,4 +1,4 @@
-import { type Caller, requireWriter } from '../auth/caller.ts'
+import type { Caller } from '../auth/caller.ts'
 import type { Ahead } from '../computations/ahead.ts'
 import type { Config } from '../config/config.ts'
 import { type Transaction, withLimitsOf } from '../database/database.ts'
@@ -19,7 +19,7 @@ import type { Location } from '../knowledge-bases/locations.ts'
 import { type KnowledgeBaseRow, visibleKnowledgeBase } from '../knowledge-bases/queries.ts'
 import { lockSets } from '../localization/queries.ts'
 import { expectRoom, makeRoom, type QuotaLimits } from '../quotas/quotas.ts'
-import { findEntry, type TrashEntryRow, trashNotFound } from './entries.ts'
+import { type TrashEntryRow, trashNotFound } from './entries.ts'
 import { lockForRestoration } from './entry-locks.ts'
 import type { KeptTable } from './kept-table.ts'
 import { lockPlace, type PlaceInput } from './place.ts'
@@ -48,24 +48,22 @@ type Restoration = { entry: TrashEntryRow; contents: queries.Contents; place: Lo
 
 /**
  * Restores an entry of the trash: everything comes back with the same ids, a `document.created` event for each
- * document, and jobs for all that is derived. The entry is gone afterwards. Refuses with 404 `trash_not_found`, with
- * 403 for a viewer, and as `lockPlace` does. Refuses with 409 `locale_exists` when a document set has another document
- * for a locale by now, and with 409 `quota_exceeded`. Call the function once in a transaction, as the last step,
- * because it enqueues jobs.
+ * document, and jobs for all that is derived. The entry is gone afterwards. Refuses with 404 `trash_not_found` when
+ * somebody else was faster, and as `lockPlace` does. Refuses with 409 `locale_exists` when a document set has another
+ * document for a locale by now, and with 409 `quota_exceeded`. Call the function once in a transaction, as the last
+ * step, because it enqueues jobs.
  *
  * The order of locks is: entries, knowledge base, existing documents, document sets. Restored rows are locked by their
  * insertion.
  */
 export function restoreEntry(
   context: RestorationContext,
-  input: { id: string; location: PlaceInput },
+  { entry, location }: { entry: TrashEntryRow; location: PlaceInput },
 ): Promise<Restored> {
   const { tx, caller } = context
   return withLimitsOf(tx, 'whole', async () => {
-    const entry = await findEntry(tx, { caller, id: input.id })
-    requireWriter(caller, entry.workspace_id)
     if (!(await lockForRestoration(tx, entry))) throw trashNotFound(entry.id)
-    const place = await lockPlace(tx, { caller, entry, place: input.location })
+    const place = await lockPlace(tx, { caller, entry, place: location })
     const contents = await queries.contentsOf(tx, entry)
     const restoration = { entry, contents, place }
     const left = await rejoinSets(tx, restoration)
