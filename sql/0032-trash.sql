@@ -106,12 +106,9 @@ ALTER TABLE concepts ALTER CONSTRAINT concepts_workspace_id_merged_into_concept_
 --
 -- A row whose key exists again is an error, so that no row is lost. But a candidate may have been found again in its
 -- document: then a reviewed candidate replaces a pending one, and otherwise the existing candidate stays.
---
--- The statistics of the table lag behind a large deletion, so the function leaves the planner no sequential scan.
 CREATE FUNCTION restore_trash_rows(
   workspace text, entry text, tables text[], places jsonb, large_columns jsonb, most_rows bigint, most_bytes bigint
-) RETURNS boolean LANGUAGE plpgsql
-SET enable_seqscan = off SET jit = off AS $$
+) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   target text;
   column_names text;
