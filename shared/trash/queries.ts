@@ -17,9 +17,13 @@ const ContentsShape = Type.Object({
   set_ids: Type.Array(Type.String()),
   folders: Type.Number(),
   attachment_bytes: Type.Number(),
+  read_at: Type.String(),
 })
 
-/** The contents of an entry: ids of documents in their order, their document sets, and what counts against quotas. */
+/**
+ * The contents of an entry: ids of documents in their order, their document sets, and what counts against quotas.
+ * `read_at` is the time of the database as PostgreSQL writes it.
+ */
 export type Contents = Static<typeof ContentsShape>
 
 /** Returns the contents of an entry. */
@@ -31,7 +35,8 @@ export function contentsOf(db: Queryable, key: EntryKey): Promise<Contents> {
       ARRAY(SELECT DISTINCT row ->> 'document_set_id' FROM ${rowsOf('documents')}
         AND row ->> 'document_set_id' IS NOT NULL) AS set_ids,
       (SELECT count(*) FROM ${rowsOf('folders')}) AS folders,
-      (SELECT coalesce(sum((row ->> 'size')::int8), 0)::int8 FROM ${rowsOf('attachments')}) AS attachment_bytes`)
+      (SELECT coalesce(sum((row ->> 'size')::int8), 0)::int8 FROM ${rowsOf('attachments')}) AS attachment_bytes,
+      clock_timestamp()::text AS read_at`)
 }
 
 /** Returns the document sets that have members in an entry. */
@@ -42,15 +47,19 @@ export function setsOfEntry(db: Queryable, key: EntryKey): Promise<readonly stri
       AND row ->> 'document_set_id' IS NOT NULL`)
 }
 
-/** Gives the document or folder that an entry restores its place, before its row is restored. */
-export function placeRoot(tx: Transaction, entry: TrashEntryRow, place: Location): void {
+/** Gives the document or folder that an entry restores its place and other members, before its row is restored. */
+export function placeRoot(
+  tx: Transaction,
+  entry: TrashEntryRow,
+  { place, members }: { place: Location; members: Record<string, unknown> },
+): void {
   const [table, column, id] =
     entry.type === 'document'
       ? ['documents', 'folder_id', entry.document_id]
       : ['folders', 'parent_id', String(entry.folder_id)]
-  const members = JSON.stringify({ knowledge_base_id: place.knowledge_base_id, [column]: place.folder_id })
+  const placed = { ...members, knowledge_base_id: place.knowledge_base_id, [column]: place.folder_id }
   tx.send(sql.unsafe`
-    UPDATE trash_rows SET row = row || ${members}::jsonb
+    UPDATE trash_rows SET row = row || ${JSON.stringify(placed)}::jsonb
     WHERE workspace_id = ${entry.workspace_id} AND entry_id = ${entry.id} AND table_name = ${table}
       AND row ->> 'id' = ${id}`)
 }

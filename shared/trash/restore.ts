@@ -8,13 +8,7 @@ import { Refusal } from '../errors/errors.ts'
 import { recordEvents } from '../events/record.ts'
 import { markStale } from '../jobs/projections/stale.ts'
 import type { Jobs } from '../jobs/send.ts'
-import {
-  changeKnowledgeBaseOfDocuments,
-  changeKnowledgeBaseOfFolders,
-  type FolderRow,
-  subtreeOf,
-  visibleFolder,
-} from '../knowledge-bases/folders.ts'
+import { type FolderRow, visibleFolder } from '../knowledge-bases/folders.ts'
 import type { Location } from '../knowledge-bases/locations.ts'
 import { type KnowledgeBaseRow, visibleKnowledgeBase } from '../knowledge-bases/queries.ts'
 import { lockSets } from '../localization/queries.ts'
@@ -69,11 +63,10 @@ export function restoreEntry(
     const left = await rejoinSets(tx, restoration)
     const additions = additionsOf(context, restoration)
     for (const addition of additions) await expectRoom(tx, addition)
-    if (place !== null) queries.placeRoot(tx, entry, place)
+    if (place !== null) placeRoot(context, { ...restoration, place })
     queries.fetchRelations(tx, entry)
     await restoreRows(context, restoration)
     const dropsUnits = await restorePairs(context, { entry, contents, left })
-    await noteMove(context, restoration)
     await announce(context, restoration)
     // The check of a quota may lock out everybody else who creates something in the workspace. So it comes last.
     for (const addition of additions) await makeRoom(tx, { ...addition, stored: true })
@@ -100,12 +93,26 @@ async function rejoinSets(tx: Transaction, { entry, contents }: Restoration): Pr
   return left
 }
 
-async function restoreRows(context: RestorationContext, { entry, place }: Restoration): Promise<void> {
+// A document or folder that comes back to another place has changed, as if it had been moved. When this place is in
+// another knowledge base, so has everything in the folder.
+function movedMembers({ caller }: RestorationContext, { contents, place }: Restoration) {
+  const folders = { knowledge_base_id: place?.knowledge_base_id, updated_at: contents.read_at }
+  return { folders, documents: { ...folders, updated_by: caller.userId } }
+}
+
+function placeRoot(context: RestorationContext, restoration: Restoration & { place: Location }): void {
+  const { entry, place } = restoration
+  const isSame = place.knowledge_base_id === entry.knowledge_base_id && place.folder_id === entry.parent_folder_id
+  const moved = movedMembers(context, restoration)[entry.type === 'document' ? 'documents' : 'folders']
+  queries.placeRoot(context.tx, entry, { place, members: isSame ? {} : moved })
+}
+
+async function restoreRows(context: RestorationContext, restoration: Restoration): Promise<void> {
   const { tx, consequences } = context
+  const { entry, place } = restoration
   const tables = consequences.kept.filter((kept) => !('ofTranslation' in kept))
-  const members = place === null ? {} : { knowledge_base_id: place.knowledge_base_id }
   const isSame = place === null || place.knowledge_base_id === entry.knowledge_base_id
-  const places: queries.Places = isSame ? {} : { documents: members, folders: members }
+  const places: queries.Places = isSame ? {} : movedMembers(context, restoration)
   while (await queries.restoreSlice(tx, { key: entry, tables, places }));
 }
 
@@ -124,22 +131,6 @@ function additionsOf({ config }: RestorationContext, { entry, contents }: Restor
     { workspaceId, quota: 'attachment_bytes', limit: config.QUOTA_ATTACHMENT_BYTES, adding: bytes, largest },
   ]
   return additions.filter(({ adding }) => adding > 0)
-}
-
-// A document or folder that comes back to another place has changed, as if it had been moved.
-async function noteMove({ tx, caller }: RestorationContext, { entry, contents, place }: Restoration): Promise<void> {
-  if (place === null) return
-  const { workspace_id: workspaceId, folder_id: folderId } = entry
-  const { knowledge_base_id: knowledgeBaseId } = place
-  const isOtherBase = knowledgeBaseId !== entry.knowledge_base_id
-  if (!isOtherBase && place.folder_id === entry.parent_folder_id) return
-  if (folderId !== null) {
-    const folderIds = isOtherBase ? await subtreeOf(tx, { workspace_id: workspaceId, id: folderId }) : [folderId]
-    await changeKnowledgeBaseOfFolders(tx, { workspaceId, folderIds, knowledgeBaseId })
-  }
-  if (folderId !== null && !isOtherBase) return
-  const documentIds = contents.document_ids
-  await changeKnowledgeBaseOfDocuments(tx, { workspaceId, documentIds, knowledgeBaseId, userId: caller.userId })
 }
 
 // How many documents one statement announces.

@@ -51,6 +51,29 @@ t.test('a restoration for which a quota has no room does no work before it is re
   })
 })
 
+t.test('a folder that comes back to another knowledge base is written once', async (t) => {
+  const service = await startTestService(t)
+  const ada = await service.signUp({ workspace: 'Shared' })
+  const bob = await service.signUp({ workspace: 'Shared' })
+  const { folder, ids } = await filled(ada, 2)
+  const { base: other } = await filled(ada, 0)
+  const before = ok(await ada.get(`/documents/${ids[0]}`)).data
+  ok(await ada.delete(`/folders/${folder}`))
+  await service.database.query(sql.unsafe`
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'written again'; END $$`)
+  for (const table of ['documents', 'folders']) {
+    await service.database.query(sql.unsafe`
+      CREATE TRIGGER refuse BEFORE UPDATE ON ${sql.identifier([table])} FOR EACH ROW EXECUTE FUNCTION refuse()`)
+  }
+  const [entry] = ok(await ada.get('/trash')).data
+  const restored = ok(await bob.post(`/trash/${entry.id}/restore`, { knowledge_base_id: other })).data
+  t.match(restored, { knowledge_base_id: other, parent_id: null })
+  const after = ok(await ada.get(`/documents/${ids[0]}`)).data
+  t.match(after, { knowledge_base_id: other, folder_id: folder, updated_by: bob.user_id })
+  t.ok(after.updated_at > before.updated_at, 'the move is the last change')
+  t.ok(restored.updated_at > before.updated_at)
+})
+
 t.test('a translation comes back without any computing when neither it nor its source was written', async (t) => {
   const service = await startTestService(t)
   const ada = await service.signUp()
