@@ -18,7 +18,8 @@ const IdRow = row(Type.Object({ id: Type.String() }))
 
 /**
  * Locks an entry that is restored, with the entries between which rows move. Until the transaction ends, the planner
- * reads tables by their indexes where it can. Returns false when the entry does not exist. Refuses with 503 when, five times in turn, one more entry has become necessary while the locks were taken.
+ * reads tables by their indexes where it can. Returns false when the entry does not exist. Refuses with 503 when, five
+ * times in turn, one more entry has become necessary while the locks were taken.
  */
 export function lockForRestoration(tx: Transaction, key: EntryKey): Promise<boolean> {
   const { workspace_id: workspaceId, id } = key
