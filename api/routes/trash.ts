@@ -87,8 +87,8 @@ export const trashRoutes = [
       'quota_exceeded',
     ],
     async handle({ tx, write, caller, params, body }) {
-      await requireEntry(tx, { caller, id: params.id })
-      const restored = await restoreEntry(write, { id: params.id, location: body })
+      const entry = await requireEntry(tx, { caller, id: params.id })
+      const restored = await restoreEntry(write, { entry, location: body })
       const data = { ...(await presentRestored(tx, restored)), not_restored: restored.notRestored }
       return { data, workspaceId: restored.entry.workspace_id }
     },
