@@ -5,15 +5,28 @@ import { deleteEmptySets, lockSets } from '../localization/queries.ts'
 import { lockForPurge } from './entry-locks.ts'
 import { type EntryKey, setsOfEntry } from './queries.ts'
 
+const WorkspaceRow = row(Type.Object({ id: Type.String() }))
 const KeyRow = row(Type.Object({ workspace_id: Type.String(), id: Type.String() }))
 
-// How many rows one statement deletes.
+// About the most rows and stored bytes that one statement deletes.
 const sliceRows = 2000
+const sliceBytes = 32 * 1024 * 1024
 
-/** Returns entries that have expired, at most `limit`, the oldest first. */
-export function expiredEntries(db: Queryable, { limit }: { limit: number }): Promise<readonly EntryKey[]> {
+/** The ids of the workspaces whose trash has an entry. */
+export function workspacesWithTrash(db: Queryable): Promise<readonly string[]> {
+  return db.anyFirst(sql.type(WorkspaceRow)`
+    SELECT w.id FROM workspaces w WHERE EXISTS (SELECT FROM trash_entries e WHERE e.workspace_id = w.id)`)
+}
+
+/** Returns at most `limit` expired entries of a workspace behind the entry `after`, the oldest first. */
+export function expiredEntries(
+  db: Queryable,
+  input: { workspaceId: string; after: string; limit: number },
+): Promise<readonly EntryKey[]> {
   return db.any(sql.type(KeyRow)`
-    SELECT workspace_id, id FROM trash_entries WHERE expires_at <= now() ORDER BY expires_at LIMIT ${limit}`)
+    SELECT workspace_id, id FROM trash_entries
+    WHERE workspace_id = ${input.workspaceId} AND id > ${input.after} AND expires_at <= now()
+    ORDER BY id LIMIT ${input.limit}`)
 }
 
 /**
@@ -26,7 +39,7 @@ export function purgeEntry(tx: Transaction, key: EntryKey): Promise<boolean> {
     if (!(await lockForPurge(tx, key))) return false
     const setIds = await setsOfEntry(tx, key)
     await handOverRelations(tx, key)
-    while ((await deleteSlice(tx, key)) === sliceRows);
+    while ((await deleteSlice(tx, key)) > 0);
     await tx.query(sql.unsafe`
       DELETE FROM trash_entries WHERE workspace_id = ${key.workspace_id} AND id = ${key.id}`)
     if (setIds.length === 0) return true
@@ -48,10 +61,18 @@ async function handOverRelations(tx: Transaction, key: EntryKey): Promise<void> 
       AND d.document_id IN (r.document_id, r.other_document_id)`)
 }
 
+// Deletes at least one row while there are any. Returns how many rows it deleted.
 async function deleteSlice(tx: Transaction, key: EntryKey): Promise<number> {
   const { rowCount } = await tx.query(sql.unsafe`
     DELETE FROM trash_rows WHERE ctid = ANY(ARRAY(
-      SELECT ctid FROM trash_rows
-      WHERE workspace_id = ${key.workspace_id} AND entry_id = ${key.id} LIMIT ${sliceRows}))`)
+      SELECT place FROM (
+        SELECT place, sum(size) OVER (ORDER BY table_name, n) - size AS bytes_before
+        FROM (
+          SELECT ctid AS place, table_name, n, pg_column_size(row) + coalesce(
+            pg_column_size(large_text), pg_column_size(large_bytes), pg_column_size(large_json), 0) AS size
+          FROM trash_rows WHERE workspace_id = ${key.workspace_id} AND entry_id = ${key.id}
+          ORDER BY table_name, n LIMIT ${sliceRows}) AS first
+      ) AS measured
+      WHERE bytes_before < ${sliceBytes}))`)
   return rowCount
 }
