@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { type Queryable, sql, type Transaction, withLimitsOf } from '../database/database.ts'
 import { row } from '../database/row.ts'
 import { deleteEmptySets, lockSets } from '../localization/queries.ts'
+import { isKept, type TrashRetention } from './entries.ts'
 import { lockForPurge } from './entry-locks.ts'
 import { type EntryKey, setsOfEntry } from './queries.ts'
 
@@ -21,12 +22,12 @@ export function workspacesWithTrash(db: Queryable): Promise<readonly string[]> {
 /** Returns at most `limit` expired entries of a workspace behind the entry `after`, the oldest first. */
 export function expiredEntries(
   db: Queryable,
-  input: { workspaceId: string; after: string; limit: number },
+  input: { workspaceId: string; retention: TrashRetention; after: string; limit: number },
 ): Promise<readonly EntryKey[]> {
   return db.any(sql.type(KeyRow)`
-    SELECT workspace_id, id FROM trash_entries
-    WHERE workspace_id = ${input.workspaceId} AND id > ${input.after} AND expires_at <= now()
-    ORDER BY id LIMIT ${input.limit}`)
+    SELECT e.workspace_id, e.id FROM trash_entries e
+    WHERE e.workspace_id = ${input.workspaceId} AND e.id > ${input.after} AND NOT ${isKept(input.retention)}
+    ORDER BY e.id LIMIT ${input.limit}`)
 }
 
 /**

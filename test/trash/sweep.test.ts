@@ -3,8 +3,8 @@ import { sql } from '../../shared/database/database.ts'
 import { queues } from '../../shared/jobs/queues.ts'
 import { trashSweep } from '../../workers/sweeps/trash.ts'
 import { p } from '../body/build.ts'
-import type { Client } from '../support/client.ts'
-import { make } from '../support/documents.ts'
+import { Client } from '../support/client.ts'
+import { make, refused } from '../support/documents.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
 import { ok } from '../support/translations.ts'
@@ -51,6 +51,39 @@ t.test('an entry of many large bodies is deleted by statements that each end soo
   t.strictSame(await database.any(sql.unsafe`SELECT FROM trash_rows`), [])
   const largest = await database.oneFirst(sql.unsafe`SELECT max(bytes) FROM statements`)
   t.ok(Number(largest) <= 40_000_000, `one statement deleted ${largest} bytes`)
+})
+
+t.test('a shorter retention reaches what was deleted before, so that an operator can keep a promise', async (t) => {
+  const before = await startTestService(t)
+  const ada = await before.signUp()
+  await deleteDocuments(ada, ['old', 'new'])
+  await before.database.query(sql.unsafe`
+    UPDATE trash_entries SET deleted_at = deleted_at - interval '8 days', expires_at = expires_at - interval '8 days'
+    WHERE name = 'old'`)
+  const same = { DATABASE_URL: before.url, DATA_DIR: before.config.DATA_DIR }
+  const week = await startTestService(t, { ...same, TRASH_RETENTION_DAYS: '7' })
+  const entries = ok(await ada.get('/trash')).data
+  t.strictSame(
+    entries.map(({ name }: { name: string }) => name),
+    ['new', 'old'],
+  )
+  const later = new Client({ origin: week.origin, token: ada.token })
+  const { data: left } = ok(await later.get('/trash'))
+  t.match(left, [{ name: 'new', expires_at: left[0].deleted_at + 7 * 86_400_000 }])
+  t.equal(left.length, 1)
+  t.strictSame(ok(await later.get('/trash?q=old')).data, [])
+  const gone = { status: 404, code: 'trash_not_found' } as const
+  refused(t, await later.post(`/trash/${entries[1].id}/restore`), gone)
+  refused(t, await later.delete(`/trash/${entries[1].id}`), gone)
+  await sweep(t, week)
+  t.strictSame(await names(week), ['new'])
+
+  const final = await startTestService(t, { ...same, TRASH_RETENTION_DAYS: '0' })
+  const last = new Client({ origin: final.origin, token: ada.token })
+  t.strictSame(ok(await last.get('/trash')).data, [])
+  refused(t, await last.post(`/trash/${entries[0].id}/restore`), gone)
+  await sweep(t, final)
+  t.strictSame(await names(final), [])
 })
 
 async function deleteDocuments(client: Client, titles: readonly string[]): Promise<void> {

@@ -25,10 +25,11 @@ export const trashSweep = defineSweep({
 
 // Deletes what has expired in the trash of one workspace. Returns how many entries it deleted.
 async function sweepOne(runtime: Runtime, workspaceId: string): Promise<number> {
+  const { database, config: retention } = runtime
   let total = 0
   let after = ''
   for (;;) {
-    const entries = await expiredEntries(runtime.database, { workspaceId, after, limit: batch })
+    const entries = await expiredEntries(database, { workspaceId, retention, after, limit: batch })
     for (const entry of entries) total += (await isPurged(runtime, entry)) ? 1 : 0
     if (entries.length < batch) return total
     after = entries.at(-1)?.id ?? after
