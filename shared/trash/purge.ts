@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import type { Config } from '../config/config.ts'
 import { type Queryable, sql, type Transaction, withLimitsOf } from '../database/database.ts'
 import { row } from '../database/row.ts'
 import { deleteEmptySets, lockSets } from '../localization/queries.ts'
@@ -13,21 +14,44 @@ const KeyRow = row(Type.Object({ workspace_id: Type.String(), id: Type.String() 
 const sliceRows = 2000
 const sliceBytes = 32 * 1024 * 1024
 
+// How many times as many documents the trash of a workspace holds as the workspace itself.
+const documentFactor = 10
+
 /** The ids of the workspaces whose trash has an entry. */
 export function workspacesWithTrash(db: Queryable): Promise<readonly string[]> {
   return db.anyFirst(sql.type(WorkspaceRow)`
     SELECT w.id FROM workspaces w WHERE EXISTS (SELECT FROM trash_entries e WHERE e.workspace_id = w.id)`)
 }
 
-/** Returns at most `limit` expired entries of a workspace behind the entry `after`, the oldest first. */
-export function expiredEntries(
+/** The settings that say how long entries are kept, and how much the trash of a workspace holds. */
+export type TrashLimits = TrashRetention & Pick<Config, 'QUOTA_DOCUMENTS' | 'QUOTA_ATTACHMENT_BYTES'>
+
+/**
+ * Returns at most `limit` entries of a workspace that are to be deleted, behind the entry `after`, the oldest first.
+ * These are the expired entries. They are also the oldest entries for which the trash has no room: it holds as many
+ * bytes of attachments as the workspace may have, and ten times as many documents. Without this bound, deleting would
+ * be a way around both quotas. An entry without documents counts as one document, so the bound also holds for entries.
+ */
+export function dueEntries(
   db: Queryable,
-  input: { workspaceId: string; retention: TrashRetention; after: string; limit: number },
+  input: { workspaceId: string; limits: TrashLimits; after: string; limit: number },
 ): Promise<readonly EntryKey[]> {
+  const { workspaceId, limits, after, limit } = input
   return db.any(sql.type(KeyRow)`
-    SELECT e.workspace_id, e.id FROM trash_entries e
-    WHERE e.workspace_id = ${input.workspaceId} AND e.id > ${input.after} AND NOT ${isKept(input.retention)}
-    ORDER BY e.id LIMIT ${input.limit}`)
+    SELECT workspace_id, id FROM (
+      SELECT e.workspace_id, e.id, ${isKept(limits)} AS is_kept,
+        sum(greatest(e.document_count, 1)) OVER newest AS documents, sum(a.bytes) OVER newest AS bytes
+      FROM trash_entries e
+      CROSS JOIN LATERAL (
+        SELECT coalesce(sum((r.row ->> 'size')::int8), 0) AS bytes FROM trash_rows r
+        WHERE r.workspace_id = e.workspace_id AND r.entry_id = e.id AND r.table_name = 'attachments'
+      ) AS a
+      WHERE e.workspace_id = ${workspaceId}
+      WINDOW newest AS (ORDER BY e.id DESC)
+    ) AS held
+    WHERE id > ${after} AND (
+      NOT is_kept OR bytes > ${limits.QUOTA_ATTACHMENT_BYTES} OR documents > ${limits.QUOTA_DOCUMENTS * documentFactor})
+    ORDER BY id LIMIT ${limit}`)
 }
 
 /**

@@ -3,6 +3,7 @@ import { sql } from '../../shared/database/database.ts'
 import { queues } from '../../shared/jobs/queues.ts'
 import { trashSweep } from '../../workers/sweeps/trash.ts'
 import { p } from '../body/build.ts'
+import { uploaded } from '../support/attachments.ts'
 import { Client } from '../support/client.ts'
 import { make, refused } from '../support/documents.ts'
 import { startTestService, type TestService } from '../support/service.ts'
@@ -86,8 +87,29 @@ t.test('a shorter retention reaches what was deleted before, so that an operator
   t.strictSame(await names(final), [])
 })
 
-async function deleteDocuments(client: Client, titles: readonly string[]): Promise<void> {
-  for (const title of titles) ok(await client.delete(`/documents/${(await make(client, [p('a')], { title })).id}`))
+t.test('who deletes and creates again and again cannot fill the disk: the oldest entries go', async (t) => {
+  const service = await startTestService(t, { QUOTA_ATTACHMENT_BYTES: '1000', QUOTA_DOCUMENTS: '1' })
+  const [ada, bob] = [await service.signUp(), await service.signUp()]
+  await deleteDocuments(bob, ['of another workspace'])
+  await deleteDocuments(ada, ['a', 'b', 'c'], { bytes: 400 })
+  await sweep(t, service)
+  t.strictSame(await names(service), ['of another workspace', 'b', 'c'], 'more bytes than the workspace may have')
+  const many = Array.from({ length: 9 }, (_, index) => `${index}`)
+  await deleteDocuments(ada, many)
+  await sweep(t, service)
+  t.strictSame(await names(service), ['of another workspace', 'c', ...many], 'more than ten times as many documents')
+  const { data } = ok(await ada.get('/trash?q=c'))
+  ok(await ada.post(`/trash/${data[0].id}/restore`))
+})
+
+async function deleteDocuments(client: Client, titles: readonly string[], { bytes = 0 } = {}): Promise<void> {
+  for (const title of titles) {
+    const { id } = await make(client, [p('a')], { title })
+    if (bytes > 0) {
+      await uploaded(client, { documentId: id, bytes: 'x'.repeat(bytes), filename: 'a.txt', type: 'text/plain' })
+    }
+    ok(await client.delete(`/documents/${id}`))
+  }
 }
 
 async function names({ database }: TestService): Promise<unknown> {
