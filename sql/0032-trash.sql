@@ -25,7 +25,6 @@ CREATE TABLE trash_entries (
   CHECK ((type = 'folder') = (folder_id IS NOT NULL))
 );
 CREATE INDEX trash_entries_knowledge_base_id_idx ON trash_entries (workspace_id, knowledge_base_id, id);
-CREATE INDEX trash_entries_expires_at_idx ON trash_entries (expires_at);
 CREATE INDEX trash_entries_deleted_by_idx ON trash_entries (deleted_by);
 -- The entries whose name contains a text, found as documents are by their titles (0031).
 CREATE INDEX trash_entries_words_idx ON trash_entries

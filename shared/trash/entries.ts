@@ -32,9 +32,6 @@ export type TrashEntryRow = Static<typeof TrashEntryShape>
 /** The setting that says how long entries are kept. */
 export type TrashRetention = Pick<Config, 'TRASH_RETENTION_DAYS'>
 
-// The largest value of the setting, which shortens the time of no entry.
-const longest: TrashRetention = { TRASH_RETENTION_DAYS: 3650 }
-
 /** The columns of an entry, for statements that name the table `e`. */
 export function entryColumns(retention: TrashRetention) {
   return sql.fragment`
@@ -47,13 +44,10 @@ export function isKept(retention: TrashRetention) {
   return sql.fragment`(${expiryOf(retention)} > now())`
 }
 
-/**
- * Returns an entry that the caller can see. Refuses with 404 `trash_not_found`. Without `retention`, an entry is found
- * for as long as the setting at its deletion said.
- */
+/** Returns an entry that the caller can see. Refuses with 404 `trash_not_found`. */
 export async function findEntry(
   db: Queryable,
-  { caller, id, retention = longest }: { caller: Caller; id: string; retention?: TrashRetention },
+  { caller, id, retention }: { caller: Caller; id: string; retention: TrashRetention },
 ): Promise<TrashEntryRow> {
   const entry = await db.maybeOne(sql.type(TrashEntryRow)`
     SELECT ${entryColumns(retention)} FROM trash_entries e
