@@ -113,7 +113,7 @@ function lockKnown(
     ORDER BY id FOR UPDATE`)
 }
 
-// Inserts candidates and returns their ids. A candidate that comes back from the trash at the same moment stays as it is.
+// Inserts candidates and returns their ids. What comes back from the trash at the same moment stays as it is.
 function insertCandidates(
   tx: Transaction,
   job: DocumentJob,
