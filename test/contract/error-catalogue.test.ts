@@ -50,6 +50,9 @@ const registry = `
 422 | invalid_node invalid_block_id duplicate_block_id block_id_mismatch invalid_position block_not_found attachment_not_found | {"path":"/content/0","reason","block_id"?,"operation_index"?}
 422 | duplicate_block_anchor invalid_markdown_anchor | {"block_id","lines":[…]}
 422 | document_too_large | {"limit","actual","unit":"characters|nodes|bytes"}
+404 | section_not_found | {"id","field"?,"index"}
+409 | text_not_found | {"index","nearest":[≤3]}
+409 | text_ambiguous | {"index","block_ids":[…]}
 422 | documents_unavailable | {"ids":[≤100]}
 422 | self_relation cross_knowledge_base not_a_heading_block nothing_to_translate | –
 422 | invalid_translation | {"fields":[{"path":"/name","message"}]}
