@@ -9,6 +9,9 @@ import { type Site, startSite } from '../support/site.ts'
 // Nothing is stored before the process is stopped.
 const patient = { COLLAB_DEBOUNCE_MS: '60000', COLLAB_MAX_DEBOUNCE_MS: '60000' }
 
+// The tests wait for stops most of the time, so they run beside each other.
+t.jobs = 2
+
 t.test('a process that is stopped without its database ends, and editors bring their text to the next', async (t) => {
   const site = await startSite(t)
   const collab = await start(t, site, patient)
