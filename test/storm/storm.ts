@@ -145,7 +145,10 @@ function closeAll(seats: readonly Seat[]): void {
 async function keep(directory: string, { world, storm }: { world: World; storm: StormSite }): Promise<void> {
   await mkdir(directory, { recursive: true })
   const asText = (_: string, value: unknown) => (value instanceof Set || value instanceof Map ? [...value] : value)
-  const rows = (items: Iterable<unknown>) => [...items].map((item) => JSON.stringify(item, asText)).join('\n')
+  // All lines of a long storm together can be longer than a string may be.
+  function* rows(items: Iterable<unknown>) {
+    for (const item of items) yield `${JSON.stringify(item, asText)}\n`
+  }
   for (const { name, ledger } of world.documents) {
     await writeFile(join(directory, `${name}-keystrokes.jsonl`), rows(ledger.keystrokes.values()))
     await writeFile(join(directory, `${name}-removals.jsonl`), rows(ledger.removals))
