@@ -57,6 +57,11 @@ const callsOf: Record<string, (f: Fixture) => string[]> = {
       `/documents?limit=50${place}&locale=fr&sort=updated_at`,
     ]),
   ],
+  listPublicShares: ({ documentId }) => [
+    '/public-shares?limit=50&cursor=',
+    '/public-shares?limit=50&knowledge_base_id=$BASE&cursor=',
+    `/public-shares?limit=50&document_id=${documentId}`,
+  ],
   listVersions: ({ documentId }) => [`/documents/${documentId}/versions?limit=50&cursor=`],
   listBlocks: ({ documentId }) => [`/documents/${documentId}/blocks?limit=1&recursive=true&cursor=`],
   listChanges: ({ documentId }) => [`/documents/${documentId}/changes?limit=50&after=`],

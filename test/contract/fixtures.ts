@@ -26,6 +26,8 @@ export type Fixture = {
   candidateId: string
   /** An attachment of the document that no body references. */
   attachmentId: string
+  /** The public link of the document. */
+  shareId: string
   /** A job about the document. */
   summaryJobId: string
   /** The version of the document's body. */
@@ -71,6 +73,7 @@ export async function createFixture(owner: Client): Promise<Fixture> {
   const other = await created(owner, '/concepts', { name: `other ${marker}`, knowledge_base_id: base.id })
   const extracted = await owner.post('/concept-candidates/extract', { document_id: document.id })
   const candidateId: string = extracted.body.data.candidates[0].id
+  const share = await owner.post(`/documents/${document.id}/public-share`)
   const rebuild = await owner.post(`/documents/${document.id}/summary/rebuild`, { generator: 'model' })
   return {
     knowledgeBaseId: base.id,
@@ -85,6 +88,7 @@ export async function createFixture(owner: Client): Promise<Fixture> {
     conceptId: concept.id,
     otherConceptId: other.id,
     candidateId,
+    shareId: share.body.data.share_id,
     attachmentId: await uploaded(owner, { documentId: document.id, filename: `${marker}.png` }),
     summaryJobId: rebuild.body.data.id,
     version: written.body.data.version,
@@ -102,6 +106,7 @@ const parameterValues: Record<string, (fixture: Fixture) => string> = {
   concept_not_found: ({ conceptId }) => conceptId,
   candidate_not_found: ({ candidateId }) => candidateId,
   attachment_not_found: ({ attachmentId }) => attachmentId,
+  share_not_found: ({ shareId }) => shareId,
   document_set_not_found: ({ documentSetId }) => documentSetId,
   'translation-jobs': ({ translationJobId }) => translationJobId,
   unitId: ({ unitId }) => unitId,

@@ -87,6 +87,9 @@ export async function seedDocuments(
       FROM document_sets s JOIN documents d ON d.workspace_id = s.workspace_id AND d.document_set_id = s.id
         AND d.variant_role = 'translation', ${some}`,
     `
+      INSERT INTO public_shares (workspace_id, document_id, id, created_at)
+      SELECT workspace_id, prefix || n, 'shr_' || upper(left(md5(prefix || n), 26)), now() - n * interval '1 second' FROM first, ${some}`,
+    `
       INSERT INTO search_documents (workspace_id, document_id, source_version, body_seq, title, language, epoch, outline)
       SELECT workspace_id, prefix || n, version, 1, 'Title ' || n, 'en', 8, '{"ids": ["b"], "headings": []}'
       FROM first, ${many}`,
