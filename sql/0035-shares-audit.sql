@@ -1,4 +1,4 @@
--- Public links that expire, ask for a password, count their views and can be listed.
+-- Public links that expire, ask for a password, count their views and can be listed, and lists of attachments.
 
 -- password_hash is a salted scrypt hash, as in users. Views are counted in place, and no index has these columns.
 ALTER TABLE public_shares
@@ -8,3 +8,9 @@ ALTER TABLE public_shares
   ADD COLUMN last_viewed_at timestamptz(3);
 -- Links are listed newest first.
 CREATE INDEX public_shares_created_at_idx ON public_shares (workspace_id, created_at DESC, id DESC);
+
+-- Attachments are listed newest first, too, those of one document by an index that replaces the index by document and
+-- id.
+CREATE INDEX attachments_created_at_idx ON attachments (workspace_id, created_at DESC, id DESC);
+CREATE INDEX attachments_document_created_at_idx ON attachments (workspace_id, document_id, created_at DESC, id DESC);
+DROP INDEX attachments_document_id_idx;

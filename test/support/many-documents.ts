@@ -90,6 +90,14 @@ export async function seedDocuments(
       INSERT INTO public_shares (workspace_id, document_id, id, created_at)
       SELECT workspace_id, prefix || n, 'shr_' || upper(left(md5(prefix || n), 26)), now() - n * interval '1 second' FROM first, ${some}`,
     `
+      INSERT INTO attachments (workspace_id, id, document_id, filename, content_type, size, sha256, created_at)
+      SELECT workspace_id, 'att_' || upper(left(md5(prefix || n || part), 26)), CASE part WHEN 'a' THEN id ELSE prefix || n END, 'a.png',
+        'image/png', 1, repeat('0', 64), now() - n * interval '1 second'
+      FROM first, ${some}, (VALUES ('a'), ('b')) AS p (part)`,
+    `
+      INSERT INTO attachment_references (workspace_id, attachment_id, document_id)
+      SELECT workspace_id, 'att_' || upper(left(md5(prefix || n || 'a'), 26)), prefix || n FROM first, ${some} WHERE n % 2 = 0`,
+    `
       INSERT INTO search_documents (workspace_id, document_id, source_version, body_seq, title, language, epoch, outline)
       SELECT workspace_id, prefix || n, version, 1, 'Title ' || n, 'en', 8, '{"ids": ["b"], "headings": []}'
       FROM first, ${many}`,
