@@ -18,6 +18,7 @@ export const tags = {
   Changes: 'What has changed in a document since a watermark.',
   Localization: 'Document sets, translations, their units and jobs.',
   Attachments: 'Files of documents.',
+  Audit: 'Who wrote what through which program, for owners.',
 } as const satisfies Record<string, string>
 
 /** The chapter of the guide that explains a section: `writes` is `api/guide/writes.md`, served as `/guide/writes`. */
@@ -37,6 +38,7 @@ export const guideChapters: Record<RouteTag, string> = {
   Changes: 'changes',
   Localization: 'translation',
   Attachments: 'attachments',
+  Audit: 'authentication',
 }
 
 /** Name of a section. */

@@ -70,7 +70,7 @@ export const attachmentRoutes = [
         { caller, documentId: body.document_id, file },
       )
       const data = presentAttachment(attachment)
-      return { data, location: data.url, workspaceId: attachment.workspace_id }
+      return { data, location: data.url, workspaceId: attachment.workspace_id, documentIds: [data.document_id] }
     },
   }),
 
@@ -128,8 +128,7 @@ export const attachmentRoutes = [
     success: { status: 204, description: 'Deleted', data: null },
     errors: ['attachment_not_found', 'attachment_referenced'],
     async handle({ write, caller, params, query }) {
-      await deleteAttachment(write, { id: params.id, caller, force: query.force ?? false })
-      return {}
+      return deleteAttachment(write, { id: params.id, caller, force: query.force ?? false })
     },
   }),
 ]

@@ -1,5 +1,6 @@
 import type { Route } from '../http/route.ts'
 import { attachmentRoutes } from './attachments.ts'
+import { auditRoutes } from './audit.ts'
 import { blockRoutes } from './body/blocks.ts'
 import { changesRoutes } from './body/changes.ts'
 import { contentRoutes } from './body/content.ts'
@@ -46,4 +47,5 @@ export const routes: readonly Route[] = [
   ...changesRoutes,
   ...localizationRoutes,
   ...attachmentRoutes,
+  ...auditRoutes,
 ]

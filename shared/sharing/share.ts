@@ -68,12 +68,13 @@ export async function changeShare(
 }
 
 /**
- * Revokes a share: its address answers 404 for good. Refuses with 404 `share_not_found`, and with 403 when the role may
- * not write.
+ * Revokes a share and returns it as it was: its address answers 404 for good. Refuses with 404 `share_not_found`, and
+ * with 403 when the role may not write.
  */
-export async function revokeShare(tx: Transaction, request: { id: string; caller: Caller }): Promise<void> {
+export async function revokeShare(tx: Transaction, request: { id: string; caller: Caller }): Promise<queries.ShareRow> {
   const share = await requireWritableShare(tx, request)
   if (!(await queries.deleteShare(tx, share))) throw shareMissing(request.id)
+  return share
 }
 
 /** A share as the API returns it; `origin` is the address of the service as people reach it. */

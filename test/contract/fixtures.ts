@@ -2,7 +2,7 @@ import type { TObject, TSchema } from 'typebox'
 import type { ParameterMarks } from '../../api/http/input.ts'
 import type { Route } from '../../api/http/route.ts'
 import { form, type Part, samples, uploaded } from '../support/attachments.ts'
-import type { Client } from '../support/client.ts'
+import type { Client, Reply } from '../support/client.ts'
 
 /** The resources on which the contract tests call every route: one of each kind, with names that occur nowhere else. */
 export type Fixture = {
@@ -174,6 +174,21 @@ export function bodyOf(spec: Route, fixture: Fixture): Record<string, unknown> {
 export function payloadOf(spec: Route, fixture: Fixture): { body?: object; raw?: Uint8Array; headers?: FormHeaders } {
   if (spec.method === 'GET') return {}
   return spec.multipart === undefined ? { body: bodyOf(spec, fixture) } : form(partsOf(spec, fixture))
+}
+
+/** Makes a call that succeeds for a caller with all rights; its guard `*` matches any version. */
+export function validCall(input: {
+  client: Client
+  spec: Route
+  fixture: Fixture
+  /** The resources of body and query, where they are not those of the path. */
+  bodyFixture?: Fixture
+}): Promise<Reply> {
+  const { client, spec, fixture, bodyFixture = fixture } = input
+  const guard = spec.guard === undefined ? undefined : { 'if-match': '*' }
+  const path = pathOf(spec, fixture) + queryOf(spec, bodyFixture)
+  const payload = payloadOf(spec, bodyFixture)
+  return client.call(spec.method, path, { ...payload, headers: { ...payload.headers, ...guard } })
 }
 
 type FormHeaders = ReturnType<typeof form>['headers']

@@ -76,6 +76,7 @@ export async function tellStory(
   const image = { filename: 'herd.png', type: 'image/png', bytes: samples.png }
   const attachment = await call('createAttachment', { body: { document_id: document.id }, file: image })
   await call('listAttachments', { query: { knowledge_base_id: base, referenced: false } })
+  await call('listAudit', { query: { document_id: document.id, limit: 2 } })
   await call('getAttachmentMetadata', { path: { id: attachment.body.data.id } })
   await call('updateDocument', { path: document, body: { heading_numbered: true } })
   await call('getDocument', { path: document })

@@ -96,7 +96,8 @@ export const sharingRoutes = [
     async handle({ tx, service, caller, params, body, prepared: security }) {
       requireFutureExpiry(body.expires_at)
       const share = await changeShare(tx, { id: params.id, caller, security })
-      return { data: presentShare(share, service.config.PUBLIC_ORIGIN) }
+      const data = presentShare(share, service.config.PUBLIC_ORIGIN)
+      return { data, documentIds: [share.document_id] }
     },
   }),
 
@@ -113,8 +114,8 @@ export const sharingRoutes = [
     success: { status: 204, description: 'Revoked', data: null },
     errors: ['share_not_found'],
     async handle({ tx, caller, params }) {
-      await revokeShare(tx, { id: params.id, caller })
-      return {}
+      const { document_id: documentId } = await revokeShare(tx, { id: params.id, caller })
+      return { documentIds: [documentId] }
     },
   }),
 ]
