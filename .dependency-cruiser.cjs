@@ -4,8 +4,9 @@ const rooms = [
   // Infrastructure, which knows no noun.
   ...['config', 'schema', 'errors', 'process', 'models', 'locales', 'database', 'turns', 'computations'],
   ...['events', 'jobs', 'quotas', 'requests', 'migrations', 'health', 'start'],
-  // The core: what people write.
-  ...['auth', 'knowledge-bases', 'documents', 'body', 'differences', 'attachments', 'sharing', 'structure', 'export'],
+  // The core: what people write, and the log of who wrote it.
+  ...['audit', 'auth', 'knowledge-bases', 'documents', 'body', 'differences'],
+  ...['attachments', 'sharing', 'structure', 'export'],
   // What is derived from the core.
   ...['changes', 'relations', 'concepts', 'localization', 'search', 'summaries'],
   // What was deleted, of all nouns.

@@ -53,9 +53,12 @@ export type Answer = {
   write?: (response: Response) => Promise<void>
   /**
    * The workspace of the answer. An answer that is repeated for an Idempotency-Key is 404 once the caller has lost this
-   * workspace. Null for an answer from several workspaces, which is not remembered.
+   * workspace. Null for an answer from several workspaces, which is not remembered. The audit log of the workspace has
+   * the write; a write that names no document, knowledge base or folder in its path has to say its workspace.
    */
   workspaceId?: string | null
+  /** The documents of a write for its entries in the audit log, where the path does not name the document. */
+  documentIds?: readonly string[]
 }
 
 /**

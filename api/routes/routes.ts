@@ -1,5 +1,6 @@
 import type { Route } from '../http/route.ts'
 import { attachmentRoutes } from './attachments.ts'
+import { auditRoutes } from './audit.ts'
 import { blockRoutes } from './body/blocks.ts'
 import { changesRoutes } from './body/changes.ts'
 import { contentRoutes } from './body/content.ts'
@@ -50,4 +51,5 @@ export const routes: readonly Route[] = [
   ...localizationRoutes,
   ...attachmentRoutes,
   ...trashRoutes,
+  ...auditRoutes,
 ]

@@ -172,6 +172,7 @@ export const errorCatalogue = {
   translation_not_found: { status: 404, message: 'There is no such translation.', details: MissingResource },
   unit_not_found: { status: 404, message: 'There is no such translation unit.', details: MissingResource },
   job_not_found: { status: 404, message: 'There is no such job.', details: MissingResource },
+  share_not_found: { status: 404, message: 'There is no such public link.', details: MissingResource },
   attachment_not_found: {
     status: 404,
     otherStatus: 422,

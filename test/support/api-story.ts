@@ -75,6 +75,8 @@ export async function tellStory(
   const lake = lakes.body.data.id as string
   const image = { filename: 'herd.png', type: 'image/png', bytes: samples.png }
   const attachment = await call('createAttachment', { body: { document_id: document.id }, file: image })
+  await call('listAttachments', { query: { knowledge_base_id: base, referenced: false } })
+  await call('listAudit', { query: { document_id: document.id, limit: 2 } })
   await call('getAttachmentMetadata', { path: { id: attachment.body.data.id } })
   await call('updateDocument', { path: document, body: { heading_numbered: true } })
   await call('getDocument', { path: document })
@@ -143,8 +145,12 @@ export async function tellStory(
     return body.data.freshness === 'current' && body.data.changes.length > 0
   })
   await call('listChanges', { path: document, query: { after: changes.body.data.cursor } })
+  const share = await call('ensurePublicShare', { path: document, body: { expires_at: 4_102_444_800_000 } })
   await call('ensurePublicShare', { path: document })
-  await call('ensurePublicShare', { path: document })
+  await call('listPublicShares', { query: { knowledge_base_id: base } })
+  const shareId = share.body.data.share_id
+  await call('updatePublicShare', { path: { id: shareId }, body: { expires_at: null, password: 'trunk and tusk' } })
+  await call('deletePublicShare', { path: { id: shareId } })
 
   await untilFresh(client)
   await call('search', { query: { q: 'litres', knowledge_base_id: base } })

@@ -94,6 +94,7 @@ export const documentRoutes = [
         data: { ...presentDocument(created.document, 'current'), warnings: answerWarnings(created.warnings) },
         location: `${apiPrefix}/documents/${created.document.id}`,
         workspaceId: created.document.workspace_id,
+        documentIds: [created.document.id],
       }
     },
   }),
