@@ -8,8 +8,8 @@ const rooms = [
   ...['auth', 'knowledge-bases', 'documents', 'body', 'differences', 'attachments', 'sharing', 'structure', 'export'],
   // What is derived from the core.
   ...['changes', 'relations', 'concepts', 'localization', 'search', 'summaries'],
-  // What is read from several nouns at once.
-  'reading',
+  // What is read or copied from several nouns at once.
+  ...['reading', 'duplicates'],
   // What follows from a write or a deletion, in all nouns.
   'consequences',
   // A client of the interface, no part of the service.

@@ -52,7 +52,10 @@ export const ResolvedDocument = Type.Object(
 /** The longest title of a translation, in code points. The title of any other document may have 500. */
 export const maximumTranslationTitle = 200
 
-const title = TrimmedText({ min: 1, max: 500 })
+/** The longest title of a document that is no translation, in code points. */
+export const longestTitle = 500
+
+const title = TrimmedText({ min: 1, max: longestTitle })
 const collapsedBlockIds = Type.Array(Text({ max: 64 }), { maxItems: 1000, description: 'unknown ids are tolerated' })
 const backgroundColor = Nullable(Text({ max: 64 }))
 

@@ -168,6 +168,7 @@ export async function tellStory(
 
   await call('deleteAttachment', { path: { id: attachment.body.data.id } })
   const rivers = await call('createDocument', { body: { title: 'Rivers', knowledge_base_id: base } })
+  await call('duplicateDocument', { path: document, body: { title: 'Elephants in winter', knowledge_base_id: other } })
   await call('moveDocuments', { body: { ids: [lake, rivers.body.data.id], folder_id: folder } })
   await call('deleteDocuments', { body: { ids: [rivers.body.data.id] } })
   await call('deleteDocument', { path: { id: lake } })
