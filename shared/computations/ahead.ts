@@ -17,8 +17,8 @@ export type Ahead = {
 }
 
 /**
- * A slow effect outside the database which a transaction needs, such as copies of files. `acquire` runs while no lock is
- * held. It runs again when the transaction asks by the same `name` with another `input`. `release` removes what the
+ * A slow effect outside the database which a transaction needs, such as copies of files. `acquire` runs while no lock
+ * is held. It runs again when the transaction asks by the same `name` with another `input`. `release` removes what the
  * transaction has not kept. It is called for each acquisition once the transaction has ended, in success or failure.
  */
 export type Acquisition<T> = {

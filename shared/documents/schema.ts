@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox'
+import { Position } from '../knowledge-bases/order.ts'
 import { resolvedLocaleMembers } from '../locales/locale.ts'
 import { IntegerId, IntegerIdInput, Nullable, Time, UserId, Version } from '../schema/identifiers.ts'
 import { documentIdPattern } from '../schema/ids.ts'
@@ -68,6 +69,7 @@ export const DocumentUpdateInput = Type.Object(
     heading_numbered: Type.Optional(Type.Boolean()),
     background_color: Type.Optional(backgroundColor),
     collapsed_block_ids: Type.Optional(collapsedBlockIds),
+    position: Type.Optional(Position),
   },
   { $id: 'DocumentUpdateInput' },
 )

@@ -8,6 +8,7 @@ import type { Ahead } from '../computations/ahead.ts'
 import type { Config } from '../config/config.ts'
 import type { Database, Transaction } from '../database/database.ts'
 import { type LocationInput, locateAgain, locateNamed } from '../documents/location.ts'
+import { lockPlacement, type Placement, writeDocumentOrder } from '../documents/order.ts'
 import { claimDocumentIds, type DocumentRow, unlocalized } from '../documents/queries.ts'
 import { requireDocument, requireLockedDocument } from '../documents/require.ts'
 import { longestTitle } from '../documents/schema.ts'
@@ -34,13 +35,13 @@ type DuplicateRequest = { documentId: string; caller: Caller; title: string | un
  * blocks lead to the blocks of the duplicate, and files of the original are copied where the body names them. History,
  * membership in a document set and public link stay with the original. Refuses with 404 an original or a location that
  * the caller cannot see, and with 403 a viewer. Refuses with 400 `folder_knowledge_base_mismatch` or
- * `cross_workspace_move`, with 409 `quota_exceeded`, with 422 `document_too_large`, and with 503 when the store of files
- * fails.
+ * `cross_workspace_move`, with 409 `quota_exceeded`, with 422 `document_too_large`, and with 503 when the store of
+ * files fails.
  */
 export async function duplicateDocument(context: DuplicateContext, request: DuplicateRequest): Promise<DocumentRow> {
   const { tx, ahead, config } = context
   const { caller } = request
-  const { original, place } = await lockOriginal(context, request)
+  const { original, place, order } = await lockOriginal(context, request)
   const workspaceId = original.workspace_id
   const text = await bodyText(tx, original)
   const copies = await copyFiles(context, { workspaceId, attachments: await ownAttachments(tx, { original, text }) })
@@ -74,26 +75,46 @@ export async function duplicateDocument(context: DuplicateContext, request: Dupl
   })
   if (duplicate === undefined) throw new Error('the duplicate was not stored')
   await keepCopies(tx, { document: duplicate, copies, createdBy: caller.userId })
+  if (order !== null) {
+    const keys = order.keys().map(({ id, key }) => ({ id: id === newcomer ? duplicate.id : id, key }))
+    await writeDocumentOrder(tx, { parent: order.parent, keys })
+  }
   return duplicate
 }
 
-// Locks the location of the duplicate and then the original, in the order of all writes. If the original has moved to
-// another knowledge base before it was locked, the location is locked again.
+// Stands for the duplicate in the manual order, since a duplicate has no id before its body is made.
+const newcomer = ''
+
+// Locks the location of the duplicate and then the original, in the order of all writes. `order` is the place behind the
+// original, if the duplicate stands beside it. If the original has moved before it was locked, everything is locked
+// again.
 async function lockOriginal(
   context: DuplicateContext,
   request: DuplicateRequest,
-): Promise<{ original: DocumentRow; place: Location }> {
+): Promise<{ original: DocumentRow; place: Location; order: Placement | null }> {
   const { tx } = context
   const { caller, to } = request
   const seen = await requireDocument(tx, request)
   const named = await locateNamed({ ...context, caller }, to)
-  if (named === null) {
-    lockStructure(tx, { workspaceId: seen.workspace_id, knowledgeBaseIds: [seen.knowledge_base_id], mode: 'add' })
+  requireWriter(caller, seen.workspace_id)
+  const place = locateAgain(seen, { ...to, named })
+  const parent = {
+    workspace_id: seen.workspace_id,
+    knowledge_base_id: seen.knowledge_base_id,
+    folder_id: seen.folder_id,
+  }
+  const order = isSame(place, parent)
+    ? await lockPlacement(tx, { parent, moved: newcomer, position: { after: seen.id } })
+    : null
+  if (order === null && named === null) {
+    lockStructure(tx, { workspaceId: seen.workspace_id, knowledgeBaseIds: [place.knowledge_base_id], mode: 'add' })
   }
   const original = await requireLockedDocument(tx, request)
-  requireWriter(caller, original.workspace_id)
-  if (named === null && original.knowledge_base_id !== seen.knowledge_base_id) return lockOriginal(context, request)
-  return { original, place: locateAgain(original, { ...to, named }) }
+  return isSame(original, parent) ? { original, place, order } : lockOriginal(context, request)
+}
+
+function isSame(a: Location, b: Location): boolean {
+  return a.knowledge_base_id === b.knowledge_base_id && a.folder_id === b.folder_id
 }
 
 // The attachments of the original that its body shows or links to. They go when the original is deleted. Attachments of

@@ -61,7 +61,7 @@ export async function tellStory(
   await call('listKnowledgeBases')
   const folder = (await call('createFolder', { body: { name: 'Mammals', knowledge_base_id: base } })).body.data.id
   const spare = (await call('createFolder', { body: { name: 'Drafts', knowledge_base_id: other } })).body.data.id
-  await call('updateFolder', { path: { id: folder }, body: { name: 'Large mammals' } })
+  await call('updateFolder', { path: { id: folder }, body: { name: 'Large mammals', position: 'last' } })
   await call('getFolder', { path: { id: folder } })
 
   const about = {
@@ -76,7 +76,7 @@ export async function tellStory(
   const image = { filename: 'herd.png', type: 'image/png', bytes: samples.png }
   const attachment = await call('createAttachment', { body: { document_id: document.id }, file: image })
   await call('getAttachmentMetadata', { path: { id: attachment.body.data.id } })
-  await call('updateDocument', { path: document, body: { heading_numbered: true } })
+  await call('updateDocument', { path: document, body: { heading_numbered: true, position: 'first' } })
   await call('getDocument', { path: document })
   await call('getDocumentPath', { path: document })
   await call('listDocuments', { query: { knowledge_base_id: base, limit: 10 } })
