@@ -26,8 +26,8 @@ export type Placement = {
 }
 
 /**
- * Refuses with 404 `document_not_found` or `folder_not_found` a position that refers to something that the caller cannot
- * see. `details.field` names the member of the position.
+ * Refuses with 404 `document_not_found` or `folder_not_found` a position that refers to something that the caller
+ * cannot see. `details.field` names the member of the position.
  */
 export async function requireReference(db: Queryable, input: { caller: Caller; position: Position }): Promise<void> {
   const { caller } = input

@@ -85,9 +85,9 @@ export async function duplicateDocument(context: DuplicateContext, request: Dupl
 // Stands for the duplicate in the manual order, since a duplicate has no id before its body is made.
 const newcomer = ''
 
-// Locks the location of the duplicate and then the original, in the order of all writes. `order` is the place behind the
-// original, if the duplicate stands beside it. If the original has moved before it was locked, everything is locked
-// again.
+// Locks the location of the duplicate and then the original, in the order of all writes. `order` is the place after
+// the original, if the duplicate stands beside it. If the original has moved before it was locked, everything is
+// locked again.
 async function lockOriginal(
   context: DuplicateContext,
   request: DuplicateRequest,

@@ -63,11 +63,11 @@ export function referenceOf(position: Position): { id: string; field: string } |
 const longestKey = 64
 
 /**
- * Returns the keys that put `moved` at a position among its siblings. `siblings` is the list of one parent in its manual
- * order, with or without `moved`. Siblings before the position that have no key get one too, since everything without
- * a key comes last. All siblings with a key get a new one when two neighbours have the same key, and when a key would
- * become too long. Nothing is returned when `moved` is there already. Refuses with 422 `invalid_position` a reference that is
- * not among the siblings.
+ * Returns the keys that put `moved` at a position among its siblings. `siblings` is the list of one parent in its
+ * manual order, with or without `moved`. Siblings before the position that have no key get one too, since everything
+ * without a key comes last. All siblings with a key get a new one when two neighbours have the same key, and when a
+ * key would become too long. Nothing is returned when `moved` is there already. Refuses with 422 `invalid_position` a
+ * reference that is not among the siblings.
  */
 export function keysFor(input: { siblings: readonly Sibling[]; moved: string; position: Position }): OrderKey[] {
   const { siblings, moved, position } = input

@@ -31,7 +31,7 @@ export const NodeRow = row(NodeShape)
 /** A folder or document of a tree, as the database returns it. */
 export type NodeRow = Static<typeof NodeShape>
 
-/** The columns of `NodeRow` from `folders`. Labels are compared by code point, so the order is the same on every server. */
+/** The columns of `NodeRow` from `folders`. Labels are compared by code point, in the same order on every server. */
 export const folderColumns = sql.fragment`
   0 AS rank, name COLLATE "C" AS label, id AS folder_number, '' COLLATE "C" AS document_id, parent_id,
   NULL AS document_type, NULL AS locale, NULL AS variant_role, NULL AS document_set_id,

@@ -7,18 +7,17 @@ import { Refusal } from '../errors/errors.ts'
 import { recordEvents } from '../events/record.ts'
 import { markStale } from '../jobs/projections/stale.ts'
 import type { Jobs } from '../jobs/send.ts'
+import { foldersInOrder, writeFolderOrder } from '../knowledge-bases/folder-order.ts'
 import {
   changeKnowledgeBaseOfDocuments,
   changeKnowledgeBaseOfFolders,
   type FolderRow,
   findFolder,
-  foldersInOrder,
   insertFolder,
   lockDocumentsInFolders,
   renameFolder,
   subtreeOf,
   updateFolderRow,
-  writeFolderOrder,
 } from '../knowledge-bases/folders.ts'
 import { findLocation, type Location, lockLocation } from '../knowledge-bases/locations.ts'
 import { keysFor, type Position } from '../knowledge-bases/order.ts'
@@ -73,9 +72,10 @@ type UpdateRequest = { id: number; update: FolderUpdate }
 type Move = { folder: FolderRow; destination: Location }
 
 /**
- * Renames a folder, moves it with everything below it, puts it at a position among its siblings, or all of it. A folder
- * that keeps name and location keeps its `updated_at`. Refuses with 404 for a folder or location that is not visible, with 403 for viewers, with 400
- * `folder_knowledge_base_mismatch` and `cross_workspace_move`, with 409 `folder_cycle`, and with 422 `invalid_position`.
+ * Renames a folder, moves it with everything below it, puts it at a position among its siblings, or all of it. A
+ * folder that keeps name and location keeps its `updated_at`. Refuses with 404 for a folder or location that is not
+ * visible, with 403 for viewers, with 400 `folder_knowledge_base_mismatch` and `cross_workspace_move`, with 409
+ * `folder_cycle`, and with 422 `invalid_position`.
  */
 export async function updateFolder(context: UpdateContext, request: UpdateRequest): Promise<FolderRow> {
   const { tx, caller } = context

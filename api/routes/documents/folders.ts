@@ -107,7 +107,7 @@ export const folderRoutes: readonly Route[] = [
   }),
 ]
 
-// Makes the cursors of the children of one folder. The list of another folder or in another order refuses these cursors.
+// Makes the cursors of the children of one folder in one order. Every other list refuses these cursors.
 function childCursors(endpoint: string, { folderId, sort }: { folderId: number; sort: SortOrder }) {
   const scope: CursorScope = { endpoint, filters: { folder_id: folderId }, sort }
   const [names, types] = [membersOf[sort], membersOf[sort].map((name) => memberTypes[name])]
