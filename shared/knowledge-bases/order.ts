@@ -109,7 +109,7 @@ function withKeys(ids: readonly string[]): OrderKey[] {
 }
 
 /** The refusal of a position that refers to a folder or document of the other kind or of another parent. */
-export function notBeside({ id, field }: { id: string; field: string }): Refusal {
+function notBeside({ id, field }: { id: string; field: string }): Refusal {
   const path = `/${field.replace('.', '/')}`
   return new Refusal('invalid_position', { details: { path, reason: `${id} is not of the same kind and parent` } })
 }
