@@ -11,8 +11,8 @@ const rooms = [
   ...['changes', 'relations', 'concepts', 'localization', 'search', 'summaries'],
   // What was deleted, of all nouns.
   'trash',
-  // What is read from several nouns at once.
-  'reading',
+  // What is read or copied from several nouns at once.
+  ...['reading', 'duplicates'],
   // What follows from a write or a deletion, in all nouns.
   'consequences',
   // A client of the interface, no part of the service.

@@ -43,6 +43,8 @@ const callsOf: Record<string, (f: Fixture) => string[]> = {
   listFolderChildren: ({ folderId }) => [
     `/folders/${folderId}/children?limit=50&cursor=`,
     `/folders/${folderId}/children?limit=100&cursor=`,
+    `/folders/${folderId}/children?limit=50&sort=updated_at&cursor=`,
+    `/folders/${folderId}/children?limit=50&sort=manual&cursor=`,
   ],
   listDocuments: ({ folderId }) => [
     ...['', '&knowledge_base_id=$BASE', `&folder_id=${folderId}`].flatMap((place) => [

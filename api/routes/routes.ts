@@ -12,6 +12,7 @@ import { candidateRoutes } from './candidates.ts'
 import { conceptRoutes } from './concepts.ts'
 import { deviceRoutes } from './device.ts'
 import { documentRoutes } from './documents/documents.ts'
+import { duplicateRoutes } from './documents/duplicates.ts'
 import { exportRoutes } from './documents/export.ts'
 import { folderRoutes } from './documents/folders.ts'
 import { knowledgeBaseRoutes } from './documents/knowledge-bases.ts'
@@ -39,6 +40,7 @@ export const routes: readonly Route[] = [
   ...exportRoutes,
   ...folderRoutes,
   ...documentRoutes,
+  ...duplicateRoutes,
   ...severalRoutes,
   ...sharingRoutes,
   ...contentRoutes,

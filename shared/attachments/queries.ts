@@ -120,6 +120,17 @@ export function insertAttachment(
   )
 }
 
+/** Stores the rows of files of one document. The bytes are stored already. */
+export async function insertAttachments(
+  tx: Transaction,
+  attachments: readonly Omit<AttachmentRow, 'referenced' | 'created_at'>[],
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    INSERT INTO attachments (workspace_id, id, document_id, filename, content_type, size, sha256, created_by)
+    SELECT workspace_id, id, document_id, filename, content_type, size, sha256, created_by
+    FROM jsonb_populate_recordset(NULL::attachments, ${JSON.stringify(attachments)}::jsonb)`)
+}
+
 /** Deletes the row of an attachment; a trigger makes its file an orphan. */
 export async function deleteAttachmentRow(
   tx: Transaction,

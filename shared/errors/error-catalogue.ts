@@ -358,7 +358,7 @@ export const errorCatalogue = {
   invalid_block_id: { status: 422, message: 'A block id is not valid.', details: BodyProblem },
   duplicate_block_id: { status: 422, message: 'A block id occurs twice.', details: BodyProblem },
   block_id_mismatch: { status: 422, message: 'The id of a block cannot be changed.', details: BodyProblem },
-  invalid_position: { status: 422, message: 'The blocks cannot stand at that position.', details: BodyProblem },
+  invalid_position: { status: 422, message: 'That position is not possible.', details: BodyProblem },
   duplicate_block_anchor: { status: 422, message: 'A block anchor occurs twice.', details: BlockAnchor },
   invalid_markdown_anchor: {
     status: 422,

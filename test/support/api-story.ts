@@ -61,7 +61,7 @@ export async function tellStory(
   await call('listKnowledgeBases')
   const folder = (await call('createFolder', { body: { name: 'Mammals', knowledge_base_id: base } })).body.data.id
   const spare = (await call('createFolder', { body: { name: 'Drafts', knowledge_base_id: other } })).body.data.id
-  await call('updateFolder', { path: { id: folder }, body: { name: 'Large mammals' } })
+  await call('updateFolder', { path: { id: folder }, body: { name: 'Large mammals', position: 'last' } })
   await call('getFolder', { path: { id: folder } })
 
   const about = {
@@ -78,7 +78,7 @@ export async function tellStory(
   await call('listAttachments', { query: { knowledge_base_id: base, referenced: false } })
   await call('listAudit', { query: { document_id: document.id, limit: 2 } })
   await call('getAttachmentMetadata', { path: { id: attachment.body.data.id } })
-  await call('updateDocument', { path: document, body: { heading_numbered: true } })
+  await call('updateDocument', { path: document, body: { heading_numbered: true, position: 'first' } })
   await call('getDocument', { path: document })
   await call('getDocumentPath', { path: document })
   await call('listDocuments', { query: { knowledge_base_id: base, limit: 10 } })
@@ -183,6 +183,7 @@ export async function tellStory(
 
   await call('deleteAttachment', { path: { id: attachment.body.data.id } })
   const rivers = await call('createDocument', { body: { title: 'Rivers', knowledge_base_id: base } })
+  await call('duplicateDocument', { path: document, body: { title: 'Elephants in winter', knowledge_base_id: other } })
   await call('moveDocuments', { body: { ids: [lake, rivers.body.data.id], folder_id: folder } })
   await call('deleteDocuments', { body: { ids: [rivers.body.data.id] } })
   await call('deleteDocument', { path: { id: lake } })
