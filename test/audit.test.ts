@@ -57,6 +57,21 @@ t.test('what was refused, rehearsed or answered once more has no entry', async (
   t.strictSame(await actions(ada, `document_id=${id}`), ['ensurePublicShare', 'createDocument'])
 })
 
+t.test('what was restored, deleted for good or duplicated is found by its document', async (t) => {
+  const ada = await service.signUp()
+  const { id } = await make(ada, [p(text('x'))])
+  const entry = async () => {
+    await ada.delete(`/documents/${id}`)
+    return (await ada.get('/trash')).body.data[0].id
+  }
+  t.equal((await ada.post(`/trash/${await entry()}/restore`)).status, 200)
+  const copy = await ada.post(`/documents/${id}/duplicate`)
+  t.equal((await ada.delete(`/trash/${await entry()}`)).status, 204)
+  const made = ['createDocument', 'deleteDocument', 'restoreFromTrash', 'duplicateDocument', 'deleteDocument']
+  t.strictSame((await actions(ada, `document_id=${id}`)).toReversed(), [...made, 'purgeFromTrash'])
+  t.strictSame(await actions(ada, `document_id=${copy.body.data.id}`), ['duplicateDocument'])
+})
+
 t.test('entries are found by user, token, action and time, page by page', async (t) => {
   const ada = await service.signUp({ workspace: 'Lab' })
   const bob = await service.signUp({ workspace: 'Lab', role: 'editor' })

@@ -90,6 +90,40 @@ t.test('whoever moves to another parent gets a place there, or comes last', asyn
   t.equal(b, (await ada.get(`/documents/${b}`)).body.data.id)
 })
 
+t.test('what returns from the trash has its old place, and comes last under another parent', async (t) => {
+  const ada = await signUp()
+  const { base } = await place(ada)
+  const at = { knowledge_base_id: base }
+  const [folder, other] = [
+    await created(ada, '/folders', { name: 'F', ...at }),
+    await created(ada, '/folders', { name: 'G', ...at }),
+  ]
+  const [, , c] = await five(ada, '/documents', 'title', { folder_id: folder.id })
+  const [, , inner] = await five(ada, '/folders', 'name', { parent_id: other.id })
+  await ada.patch(`/documents/${c}`, { position: 'first' })
+  await ada.patch(`/folders/${inner}`, { position: 'first' })
+  const restored = async (path: string, body: object) => {
+    t.equal((await ada.delete(path)).status, 204)
+    const [{ id }] = (await ada.get('/trash')).body.data
+    const reply = await ada.post(`/trash/${id}/restore`, body)
+    t.equal(reply.status, 200, reply.text)
+  }
+  await restored(`/documents/${c}`, {})
+  t.equal((await childrenOf(ada, folder.id, 'manual')).join(''), 'CABDE')
+  await restored(`/folders/${inner}`, {})
+  t.equal((await childrenOf(ada, other.id, 'manual')).join(''), 'cabde')
+  const placed = await created(ada, '/documents', { title: 'Z', folder_id: other.id })
+  const placedFolder = await created(ada, '/folders', { name: 'z', parent_id: folder.id })
+  await ada.patch(`/documents/${placed.id}`, { position: 'first' })
+  await ada.patch(`/folders/${placedFolder.id}`, { position: 'first' })
+  await restored(`/documents/${c}`, { folder_id: other.id })
+  t.equal((await childrenOf(ada, other.id, 'manual')).join(''), 'cabdeZC')
+  await restored(`/folders/${inner}`, { folder_id: folder.id })
+  t.equal((await childrenOf(ada, folder.id, 'manual')).join(''), 'zcABDE')
+  await restored(`/folders/${folder.id}`, {})
+  t.equal((await childrenOf(ada, folder.id, 'manual')).join(''), 'zcABDE', 'the contents of a folder keep their order')
+})
+
 t.test('a duplicate stands after its original, and last in another place', async (t) => {
   const ada = await signUp()
   const { base } = await place(ada)

@@ -90,7 +90,7 @@ export const trashRoutes = [
       await requireEntry(tx, { caller, id: params.id })
       const restored = await restoreEntry(write, { id: params.id, location: body })
       const data = { ...(await presentRestored(tx, restored)), not_restored: restored.notRestored }
-      return { data, workspaceId: restored.entry.workspace_id }
+      return { data, ...auditedAs(restored.entry) }
     },
   }),
 
@@ -109,7 +109,7 @@ export const trashRoutes = [
     async handle({ tx, caller, params: { id } }) {
       const entry = await requireEntry(tx, { caller, id })
       if (!(await purgeEntry(tx, entry))) throw new Refusal('trash_not_found', { details: { id } })
-      return {}
+      return auditedAs(entry)
     },
   }),
 ]
@@ -121,6 +121,11 @@ async function requireEntry(db: Queryable, input: { caller: Caller; id: string }
   if (entry.type !== 'document') requireScopes(input.caller, ['documents:write', 'knowledge-bases:write'])
   requireWriter(input.caller, entry.workspace_id)
   return entry
+}
+
+// The audit has the write for the document of the entry, or else for its workspace.
+function auditedAs({ workspace_id: workspaceId, document_id }: TrashEntryRow) {
+  return { workspaceId, documentIds: document_id === null ? [] : [document_id] }
 }
 
 async function presentRestored(db: Queryable, restored: Restored) {

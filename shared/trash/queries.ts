@@ -42,13 +42,23 @@ export function setsOfEntry(db: Queryable, key: EntryKey): Promise<readonly stri
       AND row ->> 'document_set_id' IS NOT NULL`)
 }
 
-/** Gives the document or folder that an entry restores its place, before its row is restored. */
+/**
+ * Gives the document or folder that an entry restores its place, before its row is restored. Under another parent its
+ * key in the manual order says nothing, so the key goes.
+ */
 export function placeRoot(tx: Transaction, entry: TrashEntryRow, place: Location): void {
   const [table, column, id] =
     entry.type === 'document'
       ? ['documents', 'folder_id', entry.document_id]
       : ['folders', 'parent_id', String(entry.folder_id)]
-  const members = JSON.stringify({ knowledge_base_id: place.knowledge_base_id, [column]: place.folder_id })
+  const isOldParent =
+    place.folder_id === entry.parent_folder_id &&
+    (place.folder_id !== null || place.knowledge_base_id === entry.knowledge_base_id)
+  const members = JSON.stringify({
+    knowledge_base_id: place.knowledge_base_id,
+    [column]: place.folder_id,
+    ...(!isOldParent && { order_key: null }),
+  })
   tx.send(sql.unsafe`
     UPDATE trash_rows SET row = row || ${members}::jsonb
     WHERE workspace_id = ${entry.workspace_id} AND entry_id = ${entry.id} AND table_name = ${table}

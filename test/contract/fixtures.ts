@@ -127,7 +127,7 @@ const parameterValues: Record<string, (fixture: Fixture) => string> = {
 const paragraph = { type: 'paragraph', content: [{ type: 'text', text: 'x' }] }
 
 // Members of bodies and queries that name resources. They are set wherever a schema has them.
-const memberValues: Record<string, (fixture: Fixture) => unknown> = {
+const memberValues: Record<string, (fixture: Fixture, spec: Route) => unknown> = {
   knowledge_base_id: ({ knowledgeBaseId }) => knowledgeBaseId,
   confirm_id: ({ knowledgeBaseId }) => String(knowledgeBaseId),
   folder_id: ({ folderId }) => folderId,
@@ -146,7 +146,7 @@ const memberValues: Record<string, (fixture: Fixture) => unknown> = {
   target_concept_id: ({ otherConceptId }) => otherConceptId,
   target_version: () => 'concept:1',
   base_source_version: ({ version }) => version,
-  position: ({ blockId }) => ({ after_block_id: blockId }),
+  position: ({ blockId }, { tag }) => (tag === 'Blocks' ? { after_block_id: blockId } : 'first'),
   node: () => paragraph,
   find: ({ marker }) => marker,
   replace: ({ marker }) => marker,
@@ -230,7 +230,7 @@ function exampleOf(input: { spec: Route; schema: TSchema | undefined; fixture: F
   if ('const' in schema) return schema.const
   if (schema.enum !== undefined) return schema.enum[0]
   if (schema.type === 'array') return Array.from({ length: schema.minItems ?? 0 }, () => inner(schema.items ?? {}))
-  if (schema.type === 'object') return objectOf({ schema, inner, fixture })
+  if (schema.type === 'object') return objectOf({ ...input, schema, inner })
   if (schema.type === 'boolean') return true
   if (schema.type === 'integer' || schema.type === 'number') return schema.minimum ?? 1
   if (schema.type === 'null') return null
@@ -240,11 +240,16 @@ function exampleOf(input: { spec: Route; schema: TSchema | undefined; fixture: F
   )
 }
 
-function objectOf(input: { schema: Keywords; inner: (part: TSchema) => unknown; fixture: Fixture }): unknown {
-  const { schema, inner, fixture } = input
+function objectOf(input: {
+  spec: Route
+  schema: Keywords
+  inner: (part: TSchema) => unknown
+  fixture: Fixture
+}): unknown {
+  const { spec, schema, inner, fixture } = input
   const members = Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {
     const known = memberValues[name]
-    if (known !== undefined) return [[name, known(fixture)]]
+    if (known !== undefined) return [[name, known(fixture, spec)]]
     return schema.required?.includes(name) ? [[name, inner(member)]] : []
   })
   return Object.fromEntries(members)

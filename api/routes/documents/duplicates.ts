@@ -38,6 +38,7 @@ export const duplicateRoutes = [
         data: presentDocument(duplicate, 'current'),
         location: `${apiPrefix}/documents/${duplicate.id}`,
         workspaceId: duplicate.workspace_id,
+        documentIds: [duplicate.id, params.id],
       }
     },
   }),
