@@ -25,7 +25,6 @@ CREATE TABLE trash_entries (
   CHECK ((type = 'folder') = (folder_id IS NOT NULL))
 );
 CREATE INDEX trash_entries_knowledge_base_id_idx ON trash_entries (workspace_id, knowledge_base_id, id);
-CREATE INDEX trash_entries_expires_at_idx ON trash_entries (expires_at);
 CREATE INDEX trash_entries_deleted_by_idx ON trash_entries (deleted_by);
 -- The entries whose name contains a text, found as documents are by their titles (0031).
 CREATE INDEX trash_entries_words_idx ON trash_entries
@@ -102,18 +101,18 @@ ALTER TABLE concepts ALTER CONSTRAINT concepts_workspace_id_merged_into_concept_
 --
 -- The function knows no columns, so it also restores rows that were deleted before a migration added a column: the
 -- column gets its default. A column that refers to a user, by a foreign key or by a name that ends in _by, becomes null
--- when the user is gone. If the column cannot be null, the row does not come back. What has been written again since
--- the deletion stays as it is.
+-- when the user is gone. If the column cannot be null, the row does not come back.
 --
--- The statistics of the table lag behind a large deletion, so the function leaves the planner no sequential scan.
+-- A row whose key exists again is an error, so that no row is lost. But a candidate may have been found again in its
+-- document: then a reviewed candidate replaces a pending one, and otherwise the existing candidate stays.
 CREATE FUNCTION restore_trash_rows(
   workspace text, entry text, tables text[], places jsonb, large_columns jsonb, most_rows bigint, most_bytes bigint
-) RETURNS boolean LANGUAGE plpgsql
-SET enable_seqscan = off SET jit = off AS $$
+) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   target text;
   column_names text;
   column_values text;
+  excluded_values text;
   conditions text;
   slice record;
 BEGIN
@@ -137,9 +136,10 @@ BEGIN
           WHEN a.attnotnull AND a.atthasdef THEN format('coalesce(r.%I, %s)', a.attname, pg_get_expr(d.adbin, d.adrelid))
           ELSE format('r.%I', a.attname)
         END, ', ' ORDER BY a.attnum),
+      string_agg(format('excluded.%I', a.attname), ', ' ORDER BY a.attnum),
       coalesce(string_agg(format('EXISTS (SELECT FROM users u WHERE u.id = r.%I)', a.attname), ' AND ')
         FILTER (WHERE o.is_user AND a.attnotnull), 'true')
-    INTO column_names, column_values, conditions
+    INTO column_names, column_values, excluded_values, conditions
     FROM pg_attribute a
     LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
     CROSS JOIN LATERAL (
@@ -165,9 +165,13 @@ BEGIN
       )
       INSERT INTO %1$I (%2$s)
       SELECT %3$s FROM taken, jsonb_populate_record(NULL::%1$I, %4$s) AS r WHERE %5$s
-      ON CONFLICT DO NOTHING
+      %6$s
     $statement$, target, column_names, column_values,
-      CASE WHEN places ? target THEN format('taken.row || %L::jsonb', places -> target) ELSE 'taken.row' END, conditions)
+      CASE WHEN places ? target THEN format('taken.row || %L::jsonb', places -> target) ELSE 'taken.row' END, conditions,
+      CASE WHEN target = 'concept_candidates' THEN format($conflict$
+        ON CONFLICT (workspace_id, fingerprint) DO UPDATE SET (%1$s) = (SELECT %2$s)
+        WHERE concept_candidates.review_status = 'pending' AND excluded.review_status <> 'pending'
+      $conflict$, column_names, excluded_values) END)
     USING workspace, entry, target, slice.last;
     most_rows := most_rows - slice.rows;
     most_bytes := most_bytes - slice.bytes;

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { isRead } from '../api/http/route.ts'
 import { routes } from '../api/routes/routes.ts'
 import type { BlockNode } from '../shared/body/document.ts'
 import { foreignStatements } from '../shared/database/database.ts'
@@ -68,7 +69,7 @@ t.test('a write that cannot be rehearsed refuses to be rehearsed, and does not h
   const fixture = await createFixture(owner)
   const fingerprint = await fingerprintOfDatabase()
   const before = await fingerprint()
-  const writes = routes.filter((spec) => spec.method !== 'GET' && spec.rehearsal === undefined)
+  const writes = routes.filter((spec) => !isRead(spec) && spec.rehearsal === undefined)
   t.ok(writes.length > 30)
   for (const spec of writes) {
     const query = queryOf(spec, fixture)
@@ -86,6 +87,34 @@ t.test('a write that cannot be rehearsed refuses to be rehearsed, and does not h
     200,
     'a read has no such parameter',
   )
+  const several = await owner.post('/documents/read?dry_run=true', { ids: [fixture.documentId] })
+  t.equal(several.status, 200, 'nor has a read by POST')
+})
+
+t.test('a rehearsal shows no body to a token that may not read it', async (t) => {
+  const ada = await signUp({ workspace: 'Unread' })
+  const writer = await signUp({ workspace: 'Unread', scopes: ['documents:write'] })
+  const { id, etag, blocks } = await make(ada, [p('secret'), p('more')])
+  await put(ada, id, blocks)
+  const block = `/documents/${id}/blocks/${blocks[0]?.attrs.id}`
+  const content = { format: 'markdown', content: '' }
+  const headers = { 'if-match': '*' }
+  const rehearsals = [
+    await writer.put(`/documents/${id}/content?dry_run=true`, content, headers),
+    await writer.call('DELETE', `${block}?dry_run=1`, { headers }),
+    await writer.patch(`${block}?dry_run=true`, { content: [] }),
+    await writer.post(`/documents/${id}/versions/1/rollback?dry_run=true`, undefined, headers),
+    await writer.put('/documents/doc_none/content?dry_run=true', content, headers),
+  ]
+  for (const reply of rehearsals) {
+    const details = { required_scopes: ['documents:write', 'documents:read'] }
+    refused(t, reply, { status: 403, code: 'insufficient_scope', details })
+    t.match(reply.headers.get('www-authenticate'), 'scope="documents:write documents:read"')
+  }
+  const wrong = await writer.put(`/documents/${id}/content?dry_run=true`, { format: 'pdf' }, headers)
+  refused(t, wrong, { status: 400, code: 'invalid_request' })
+  t.equal((await bodyOf(ada, id)).etag, etag)
+  t.equal((await writer.put(`/documents/${id}/content?dry_run=false`, content, headers)).status, 200)
 })
 
 t.test('the description offers a rehearsal where there is one', async (t) => {

@@ -1,6 +1,7 @@
 import { applyPatch } from 'diff'
 import t from 'tap'
 import type { BlockNode } from '../shared/body/document.ts'
+import { computationLoad } from '../shared/computations/compute.ts'
 import { h, p, text, ul } from './body/build.ts'
 import type { Client } from './support/client.ts'
 import { bodyOf, make, put, refused } from './support/documents.ts'
@@ -134,6 +135,19 @@ t.test('a difference is sent again only when one of its bodies has changed', asy
   const kept = await diff('?from=1&to=2')
   await put(ada, id, [p('changed again')])
   t.equal((await diff('?from=1&to=2', String(kept.headers.get('etag')))).status, 304, 'kept versions never change')
+})
+
+t.test('asking for news of a large difference does not compare the bodies again', async (t) => {
+  const ada = await signUp()
+  const { id } = await make(ada, [p('word '.repeat(20_000))])
+  await put(ada, id, [p('other '.repeat(20_000))])
+  const compared = () => computationLoad().ends.done
+  const before = compared()
+  const first = await ada.get(`/documents/${id}/diff`)
+  t.equal(compared(), before + 1)
+  const again = await ada.get(`/documents/${id}/diff`, { 'if-none-match': String(first.headers.get('etag')) })
+  t.equal(again.status, 304)
+  t.equal(compared(), before + 1)
 })
 
 t.test('a version that is not kept is not found, nor is the document of another workspace', async (t) => {

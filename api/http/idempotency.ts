@@ -52,7 +52,7 @@ function canonicalText(value: unknown): string {
  * and the key can be used again. While the first request still runs, a repetition is refused with 409
  * `idempotency_in_progress`. A key that was used with another body is refused with 409 `idempotency_key_reused`. When
  * the caller has lost the workspace of a stored answer, the repetition is refused with 404 `workspace_not_found`. An
- * answer from several workspaces is not stored, so its request runs again.
+ * answer with `remembered` false is not stored, so its request runs again.
  */
 export async function answerOnce(
   context: { tx: Transaction; visible: (workspaceId: string) => boolean },
@@ -79,7 +79,7 @@ export async function answerOnce(
     }
   }
   const answer = await run()
-  if (answer.workspaceId === null) return answer
+  if (answer.remembered === false) return answer
   rememberAnswer(tx, {
     ...request.scope,
     fingerprint: request.fingerprint,

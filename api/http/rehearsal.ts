@@ -1,16 +1,18 @@
 import { type TObject, Type } from 'typebox'
+import type { Caller } from '../../shared/auth/caller.ts'
 import { type Ahead, computingAhead } from '../../shared/computations/ahead.ts'
 import { inRehearsal, type Transaction } from '../../shared/database/database.ts'
-import type { Answer, Rehearsal, Route, UntypedCall } from './route.ts'
+import { requireScopes } from './authenticate.ts'
+import { type Answer, isRead, type Rehearsal, type Route, type UntypedCall } from './route.ts'
 
 /**
  * The query parameters that a route reads. Every write knows `dry_run`. Where a write cannot be rehearsed, only `false`
  * is allowed: an unknown parameter would be ignored, and the write would really happen.
  */
 export function queryOf(spec: Route): TObject {
-  const { method, query = noParameters, rehearsal } = spec
-  if (method === 'GET') return query
-  return Type.Object({ ...query.properties, dry_run: rehearsal === undefined ? notOffered : offered })
+  const { query = noParameters, rehearsal } = spec
+  if (isRead(spec)) return query
+  return Type.Object({ ...query.properties, dry_run: rehearsal === undefined ? notOffered : offered(rehearsal) })
 }
 
 /** The query parameters of a route that the documentation shows. */
@@ -21,6 +23,14 @@ export function publishedQuery(spec: Route): TObject | undefined {
 /** Whether the query of a write asks for a rehearsal. */
 export function isRehearsal(query: object): boolean {
   return (query as { dry_run?: boolean }).dry_run === true
+}
+
+/**
+ * Refuses a rehearsal with 403 `insufficient_scope` unless the token may also read what the rehearsal shows. The scopes
+ * of the route alone allow the write, whose answer shows less.
+ */
+export function requireRehearsalScopes({ scopes, rehearsal }: Route, caller: Caller): void {
+  if (rehearsal !== undefined) requireScopes(caller, [...scopes, ...rehearsal.scopes])
 }
 
 /**
@@ -47,12 +57,11 @@ type Rehearsed = {
 
 const noParameters = Type.Object({})
 
-const offered = Type.Optional(
-  Type.Boolean({
-    default: false,
-    description: 'rehearse the write: everything but the commit, and the answer has `diff`',
-  }),
-)
+function offered({ scopes }: Rehearsal) {
+  const needed = scopes.map((scope) => `\`${scope}\``).join(', ')
+  const description = `rehearse the write: everything but the commit, and the answer has \`diff\`; needs ${needed}, too`
+  return Type.Optional(Type.Boolean({ default: false, description }))
+}
 
 const notOffered = Type.Optional(
   Type.Refine(

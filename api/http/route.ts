@@ -34,6 +34,8 @@ export type Answer = {
   data?: unknown
   /** The member `data` as JSON text, in place of `data`. Threads write large answers as text. */
   dataText?: string
+  /** Computes `dataText` of a GET. Not called when the answer is 304, so that polling a costly answer stays cheap. */
+  computeData?: () => Promise<string>
   /** Makes `data` for a caller that prefers `return=minimal`, where the success declares its schema. */
   minimal?: () => object
   /** The member `page` of a list. */
@@ -52,11 +54,13 @@ export type Answer = {
    */
   write?: (response: Response) => Promise<void>
   /**
-   * The workspace of the answer. An answer that is repeated for an Idempotency-Key is 404 once the caller has lost this
-   * workspace. Null for an answer from several workspaces, which is not remembered. The audit log of the workspace has
-   * the write; a write that names no document, knowledge base or folder in its path has to say its workspace.
+   * The workspace of the answer, if there is exactly one. An answer that is repeated for an Idempotency-Key is 404 once
+   * the caller has lost this workspace. The audit log of the workspace has the write; a write that names no document,
+   * knowledge base or folder in its path has to say its workspace.
    */
-  workspaceId?: string | null
+  workspaceId?: string
+  /** False for an answer that is not remembered for its Idempotency-Key, so that a repetition runs again. */
+  remembered?: false
   /** The documents of a write for its entries in the audit log, where the path does not name the document. */
   documentIds?: readonly string[]
 }
@@ -128,6 +132,8 @@ export type Success = {
  * of `data`. The chapter api/guide/writes.md#rehearsals says what callers can rely on.
  */
 export type Rehearsal = {
+  /** The scopes that a rehearsal needs besides the scopes of the write, because of what `diff` shows. */
+  scopes: readonly Scope[]
   /** The schema of `diff`. */
   diff: TSchema
   /**

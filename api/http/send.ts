@@ -26,7 +26,7 @@ export async function send({ spec, answer, request, response, ifNoneMatch, conte
   if (answer.location != null) response.set('Location', answer.location)
   if (answer.headers !== undefined) response.set(answer.headers)
   if (contentType !== null) response.set('Content-Type', contentType)
-  if (ifNoneMatch !== null && answer.etag != null && satisfies(ifNoneMatch, answer.etag)) {
+  if (isNotModified(answer, ifNoneMatch)) {
     response.status(304).end()
     return
   }
@@ -36,6 +36,11 @@ export async function send({ spec, answer, request, response, ifNoneMatch, conte
   if (status === 204 || (media !== undefined && request.method === 'HEAD')) response.status(status).end()
   else if (answer.write !== undefined) await answer.write(response)
   else sendEnvelope(response.status(status), answer)
+}
+
+/** Whether the answer is 304: If-None-Match names its version. `ifNoneMatch` is null where it is not used. */
+export function isNotModified({ etag }: Answer, ifNoneMatch: EntityTags | null): boolean {
+  return ifNoneMatch !== null && etag != null && satisfies(ifNoneMatch, etag)
 }
 
 /** The status of an answer: the status that the handler chose, or the first that the route declares. */
@@ -49,6 +54,8 @@ export function statusOf(spec: Route, answer: Answer): number {
  */
 export function answerCheck(spec: Route): (answer: Answer) => void {
   return (answer) => {
+    // The data of a 304 may not be computed.
+    if (answer.computeData !== undefined) return
     const status = statusOf(spec, answer)
     const success = spec.success.find((declared) => declared.status === status)
     if (success === undefined) throw new Error(`${spec.operationId} does not declare status ${status}`)

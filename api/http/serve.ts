@@ -15,11 +15,11 @@ import { minimalAnswer, prefersMinimal } from './minimal-answer.ts'
 import { payloadReader, releaseUpload } from './payload.ts'
 import { guardOf, parseEntityTags } from './preconditions.ts'
 import { type RateLimitState, rateLimitHeaders } from './rate-limit.ts'
-import { isRehearsal, queryOf, rehearse } from './rehearsal.ts'
+import { isRehearsal, queryOf, rehearse, requireRehearsalScopes } from './rehearsal.ts'
 import { negotiateContentType, parseLastEventId } from './request-headers.ts'
 import { addressOf, closeSignal, requesterOf, visitor } from './requesters.ts'
 import { type Answer, bucketOf, isIdempotent, isRead, type Route, type UntypedCall } from './route.ts'
-import { answerCheck, send, statusOf } from './send.ts'
+import { answerCheck, isNotModified, send, statusOf } from './send.ts'
 import type { Service } from './service.ts'
 import { writeContext } from './write-context.ts'
 
@@ -32,7 +32,8 @@ export type Server = (request: Request, response: Response) => Promise<void>
  *
  * 1. `admit`: the token is valid (401), the rate limit is kept (429), the token has the scopes (403).
  * 2. `readAnswerHeaders`: Accept (415) and If-None-Match (400).
- * 3. `readCall`: type and size of the body (415, 413); members, query and headers (400); ids in the path (404).
+ * 3. `readCall`: type and size of the body (415, 413); members, query and headers (400); the further scopes of a
+ *    rehearsal (403); ids in the path (404).
  * 4. `answerRead` or `answerWrite`: a key that was used before (replay, 409), then the handler. The handler looks for
  *    the resources (404) and checks the role (403), the precondition (428, 409), the state (409), the content (422) and
  *    the quota.
@@ -53,13 +54,18 @@ export function server(service: Service, spec: Route): Server {
         const received = await readCall(pipeline, { ...exchange, caller, upload })
         return isRead(spec) ? answerRead(spec, received) : answerWrite(spec, received)
       }
-      const answer = await decide().finally(() => releaseUpload(service, upload))
+      const decided = await decide().finally(() => releaseUpload(service, upload))
+      const answer = isNotModified(decided, wanted.ifNoneMatch) ? decided : await withData(decided)
       checkAnswer(answer)
       await send({ spec, answer, ...exchange, ...wanted })
     }
     const requester = spec.access === 'anyone' ? visitor(addressOf(request)) : requesterOf(caller)
     await onBehalfOf(requester, serve, { signal: closeSignal(response) })
   }
+}
+
+async function withData({ computeData, ...answer }: Answer): Promise<Answer> {
+  return computeData === undefined ? answer : { ...answer, dataText: await computeData() }
 }
 
 /** A request and its response. */
@@ -151,6 +157,8 @@ async function readCall(
   const guard = guardOf(request.headers['if-match'], spec)
   const key = isIdempotent(spec) && !isRehearsal(query) ? parseIdempotencyKey(request.get('idempotency-key')) : null
   const lastEventId = spec.stream ? parseLastEventId(request.headers['last-event-id']) : null
+  // Only the query says that a write is a rehearsal, so the further scopes of a rehearsal are checked behind every 400.
+  if (isRehearsal(query)) requireRehearsalScopes(spec, caller)
   // The path is read last, because every 400 comes before a 404. A malformed id is a 404: the id names nothing that
   // exists.
   const params = pipeline.readParams(request.params as Record<string, string>) as UntypedCall['params']

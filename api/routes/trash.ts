@@ -7,7 +7,7 @@ import { presentOne } from '../../shared/localization/present.ts'
 import { IntegerIdFilter } from '../../shared/schema/identifiers.ts'
 import { ulidPattern } from '../../shared/schema/ids.ts'
 import { TrimmedText } from '../../shared/schema/strings.ts'
-import { findEntry, type TrashEntryRow } from '../../shared/trash/entries.ts'
+import { findEntry, type TrashEntryRow, type TrashRetention } from '../../shared/trash/entries.ts'
 import { presentEntry, trashPage } from '../../shared/trash/list.ts'
 import { purgeEntry } from '../../shared/trash/purge.ts'
 import { type Restored, restoreEntry } from '../../shared/trash/restore.ts'
@@ -47,7 +47,7 @@ export const trashRoutes = [
     }),
     success: { status: 200, description: 'A page of entries', data: TrashEntry, list: true },
     errors: ['invalid_cursor'],
-    async handle({ db, caller, endpoint, query: { limit = 50, cursor, knowledge_base_id, q } }) {
+    async handle({ service, db, caller, endpoint, query: { limit = 50, cursor, knowledge_base_id, q } }) {
       const filters = { knowledgeBaseId: knowledge_base_id, nameContains: q?.trim() }
       const scope: CursorScope = { endpoint, filters, sort: 'id' }
       const [after = null] = cursor === undefined ? [] : decodeCursor(scope, cursor, ['string'])
@@ -55,6 +55,7 @@ export const trashRoutes = [
       const rows = await trashPage(db, {
         ...filters,
         workspaceIds,
+        retention: service.config,
         after: after === null ? null : String(after),
         limit,
       })
@@ -86,9 +87,9 @@ export const trashRoutes = [
       'locale_exists',
       'quota_exceeded',
     ],
-    async handle({ tx, write, caller, params, body }) {
-      await requireEntry(tx, { caller, id: params.id })
-      const restored = await restoreEntry(write, { id: params.id, location: body })
+    async handle({ service, tx, write, caller, params, body }) {
+      const entry = await requireEntry(tx, { caller, id: params.id, retention: service.config })
+      const restored = await restoreEntry(write, { entry, location: body })
       const data = { ...(await presentRestored(tx, restored)), not_restored: restored.notRestored }
       return { data, ...auditedAs(restored.entry) }
     },
@@ -106,8 +107,8 @@ export const trashRoutes = [
     params: TrashParameter,
     success: { status: 204, description: 'Deleted for good', data: null },
     errors: ['trash_not_found'],
-    async handle({ tx, caller, params: { id } }) {
-      const entry = await requireEntry(tx, { caller, id })
+    async handle({ service, tx, caller, params: { id } }) {
+      const entry = await requireEntry(tx, { caller, id, retention: service.config })
       if (!(await purgeEntry(tx, entry))) throw new Refusal('trash_not_found', { details: { id } })
       return auditedAs(entry)
     },
@@ -116,7 +117,10 @@ export const trashRoutes = [
 
 // The entry, for a caller who may delete what it holds. The second scope is checked here, and not before the entry is
 // found, because only the entry says whether the call is about a folder or knowledge base.
-async function requireEntry(db: Queryable, input: { caller: Caller; id: string }): Promise<TrashEntryRow> {
+async function requireEntry(
+  db: Queryable,
+  input: { caller: Caller; id: string; retention: TrashRetention },
+): Promise<TrashEntryRow> {
   const entry = await findEntry(db, input)
   if (entry.type !== 'document') requireScopes(input.caller, ['documents:write', 'knowledge-bases:write'])
   requireWriter(input.caller, entry.workspace_id)

@@ -234,7 +234,7 @@ export const settings = {
   IDEMPOTENCY_TTL_HOURS: integer({ meaning: 'how long an Idempotency-Key is remembered', fallback: 24, min: 1 }),
   JOB_RETENTION_DAYS: integer({ meaning: 'how long finished jobs can be read', fallback: 30, min: 1 }),
   TRASH_RETENTION_DAYS: integer({
-    meaning: 'how long what was deleted can be restored; 0 = deleting is final',
+    meaning: 'how long what was deleted can be restored, unless the trash is full; 0 = deleting is final',
     fallback: 30,
     max: 3650,
   }),

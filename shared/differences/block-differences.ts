@@ -9,30 +9,41 @@ import type { BlockDifference, TextblockDifference } from './schema.ts'
  * The difference of two bodies, given as their stored lines, by top-level blocks: an array of `BlockDifference` as JSON
  * text. Which blocks count as moved is what the step between their manifests says, as for the changes of a document.
  * First come the removed blocks by their old position, then the others by their new position.
+ *
+ * The changed words of all blocks take at most `roomForWords` characters of JSON. The block whose words exceed this
+ * room and all later blocks come without their changed words. With a room of 0, no words are compared.
  */
-export function blockDifferences(from: readonly string[], to: readonly string[]): string {
-  return `[${lineSteps(compareLines(from, to)).map(blockDifference).join(',')}]`
+export function blockDifferences(sides: { from: Lines; to: Lines }, roomForWords: number): string {
+  let room = roomForWords
+  const blocks = lineSteps(compareLines(sides.from, sides.to)).map((step) => {
+    const words = room > 0 ? changedWords(step) : ''
+    room -= words.length
+    return blockDifference(step, room < 0 ? '' : words)
+  })
+  return `[${blocks.join(',')}]`
 }
+
+type Lines = readonly string[]
 
 type Heading = Pick<Static<typeof BlockDifference>, 'op' | 'block_id' | 'old_position' | 'new_position'>
 
 // The stored lines are JSON already, so they are not written again.
-function blockDifference({ before, after }: LineStep): string {
+function blockDifference({ before, after }: LineStep, words: string): string {
   const [old, current] = [before?.line ?? null, after?.line ?? null]
-  const op = operationOf(old, current)
-  const block_id = String((after ?? before)?.block.attrs.id)
   const heading: Heading = {
-    op,
-    block_id,
+    op: operationOf(old, current),
+    block_id: String((after ?? before)?.block.attrs.id),
     old_position: before?.position ?? null,
     new_position: after?.position ?? null,
   }
-  const texts = op === 'modified' && before && after ? textDifferences(before.block, after.block) : {}
-  const parts = [
-    `${JSON.stringify(heading).slice(1, -1)},"before":${old},"after":${current}`,
-    JSON.stringify(texts).slice(1, -1),
-  ]
+  const parts = [`${JSON.stringify(heading).slice(1, -1)},"before":${old},"after":${current}`, words]
   return `{${parts.filter((part) => part !== '').join(',')}}`
+}
+
+/** The members `hunks` or `children` of a modified block as JSON text without braces; empty for other blocks. */
+function changedWords({ before, after }: LineStep): string {
+  if (before === undefined || after === undefined || before.line === after.line) return ''
+  return JSON.stringify(textDifferences(before.block, after.block)).slice(1, -1)
 }
 
 type TextDifferences = Pick<Static<typeof BlockDifference>, 'hunks' | 'children'>

@@ -2,7 +2,7 @@ import { type Caller, visibleWorkspaces } from '../auth/caller.ts'
 import { textVersion } from '../body/canonical.ts'
 import type { TwoTexts } from '../body/change.ts'
 import { linesToMarkdown } from '../body/markdown/to-markdown.ts'
-import { type Computation, computation } from '../computations/computation.ts'
+import { type Computation, ComputationLimitError, computation } from '../computations/computation.ts'
 import { compute } from '../computations/compute.ts'
 import type { Queryable } from '../database/database.ts'
 import { documentNotFound } from '../documents/require.ts'
@@ -38,9 +38,24 @@ export async function bodyPair(db: Queryable, comparison: Comparison): Promise<B
   }
 }
 
-/** The difference of two bodies as JSON text, in the form `DocumentDifference`. A thread compares large bodies. */
-export function differenceText(pair: BodyPair, format: DifferenceFormat): Promise<string> {
-  return compute(comparing, { ...pair.texts, heading: pair.heading, format })
+// The most characters of JSON that the changed words of a difference take. A hunk takes more than its words: for many
+// short changes, the hunks of two bodies of 5 MiB could take 40 MiB.
+const roomForWords = 8 * 1024 * 1024
+
+/**
+ * The difference of two bodies as JSON text, in the form `DocumentDifference`. A thread compares large bodies. The
+ * changed words take at most 8 Mi characters. Where the words take too much time or memory to compare, all blocks come
+ * without them. So a rehearsal never fails where its write succeeds. As Markdown, such bodies reject with
+ * ComputationLimitError.
+ */
+export async function differenceText({ texts, heading }: BodyPair, format: DifferenceFormat): Promise<string> {
+  const input = { ...texts, heading, format }
+  try {
+    return await compute(comparing, { ...input, roomForWords })
+  } catch (error) {
+    if (format !== 'json' || !(error instanceof ComputationLimitError)) throw error
+    return compute(comparing, { ...input, roomForWords: 0 })
+  }
 }
 
 /** The version of a difference, for its ETag. It depends on both sides and on the form. */
@@ -48,20 +63,25 @@ export function differenceVersion({ heading }: BodyPair, format: DifferenceForma
   return textVersion(JSON.stringify([heading, format]))
 }
 
-type Comparing = TwoTexts & { heading: Heading; format: DifferenceFormat }
+// `roomForWords` is the number of characters that the changed words of all blocks may take.
+type Comparing = TwoTexts & { heading: Heading; format: DifferenceFormat; roomForWords: number }
 
 /** Writes a difference as JSON text. A thread imports this function by its name. @public */
-export function compareTexts({ from, to, heading, format }: Comparing): string {
+export function compareTexts({ from, to, heading, format, roomForWords }: Comparing): string {
   const [old, current] = [linesOf(from), linesOf(to)]
-  if (format === 'json') return `${JSON.stringify(heading).slice(0, -1)},"blocks":${blockDifferences(old, current)}}`
+  if (format === 'json') {
+    const blocks = blockDifferences({ from: old, to: current }, roomForWords)
+    return `${JSON.stringify(heading).slice(0, -1)},"blocks":${blocks}}`
+  }
   const [before, after] = [old, current].map((lines) => linesToMarkdown(lines, { anchors: false }).markdown)
   const names = { from: nameOf(heading.from), to: nameOf(heading.to) }
   const content = unifiedText({ from: before ?? '', to: after ?? '' }, names)
   return JSON.stringify({ ...heading, format, content })
 }
 
-// Two bodies of together so many characters are compared within 20 ms.
-const smallTexts = 64 * 1024
+// Two bodies of together so many characters are compared within 20 ms, also where each search finds a single anchor and
+// where each character is a word.
+const smallTexts = 16 * 1024
 
 const comparing: Computation<Comparing, string> = computation({
   module: import.meta.url,

@@ -44,11 +44,14 @@ export const BlockDifference = Type.Object(
     before: Nullable(Node),
     after: Nullable(Node),
     hunks: Type.Optional(
-      Type.Array(InlineHunk, { description: 'of a modified block that holds text itself, such as a paragraph' }),
+      Type.Array(InlineHunk, {
+        description: 'of a modified block that holds text itself, such as a paragraph; absent for too much text',
+      }),
     ),
     children: Type.Optional(
       Type.Array(TextblockDifference, {
-        description: 'of a modified block that holds other blocks: the blocks in it whose text differs',
+        description:
+          'of a modified block that holds other blocks: the blocks in it whose text differs; absent for too much text',
       }),
     ),
   },

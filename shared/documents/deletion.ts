@@ -38,9 +38,17 @@ export type TrashRoot = {
 
 /**
  * The trash, into which deletions move rows of a workspace. `shared/trash` implements it for every table that belongs
- * to a document, folder or knowledge base. All functions only send statements.
+ * to a document, folder or knowledge base. All functions but `sizesOf` only send statements.
  */
 export type Trash = {
+  /**
+   * Returns the bytes that each of the documents stores in large values: bodies, steps of versions, states and updates
+   * of live documents, changes. A document without large values is left out.
+   */
+  sizesOf: (
+    tx: Transaction,
+    input: { workspaceId: string; documentIds: readonly string[] },
+  ) => Promise<ReadonlyMap<string, number>>
   /**
    * Opens entries, while everything that is deleted still exists. `documentIds` are the documents in deleted folders
    * and knowledge bases.
@@ -102,7 +110,8 @@ export async function deleteDocuments(
 
 type LockedDocuments = { workspaceId: string; documents: readonly DocumentRow[] }
 
-function deleteLocked(context: DeletionContext, input: LockedDocuments): Promise<void> {
+/** Deletes documents of one workspace as `deleteDocuments` does. The transaction has locked the documents. */
+export function deleteLocked(context: DeletionContext, input: LockedDocuments): Promise<void> {
   return withLimitsOf(context.tx, 'whole', async () => {
     const { workspaceId, documents } = input
     const roots = documents.map(rootOf)
@@ -137,9 +146,12 @@ export async function deleteDocumentRows(
   input: LockedDocuments & { entryIds: readonly string[] },
 ): Promise<void> {
   const { workspaceId, documents, entryIds } = input
-  for (const [from, to] of slicesOf(documents)) {
+  const ids = documents.map(({ id }) => id)
+  const isOne = documents.length < 2
+  const sizes = trash === null || isOne ? new Map() : await trash.sizesOf(tx, { workspaceId, documentIds: ids })
+  for (const [from, to] of slicesOf(ids, sizes)) {
     const slice = documents.slice(from, to)
-    const documentIds = slice.map(({ id }) => id)
+    const documentIds = ids.slice(from, to)
     const recorded = recordEvents(tx, { workspaceId, name: 'document.deleted', documents: slice.map(eventDocument) })
     if (trash === null) deleteRows(tx, { workspaceId, documentIds })
     else trash.moveDocuments(tx, { workspaceId, documentIds, entryIds: entryIds.slice(from, to) })
@@ -147,17 +159,17 @@ export async function deleteDocumentRows(
   }
 }
 
-// The most documents of one slice, and about the most bytes of bodies that a slice has. Larger documents are a slice of
-// their own.
+// The most documents of one slice, and about the most bytes of large values that a slice moves. A document with more
+// bytes is a slice of its own.
 const sliceDocuments = 200
 const sliceBytes = 8 * 1024 * 1024
 
-// Yields the first index of each slice and the index behind its last document.
-function* slicesOf(documents: readonly DocumentRow[]): Generator<[from: number, to: number]> {
+// Yields the first index of each slice and the index behind its last document. `sizes` has the bytes of documents.
+function* slicesOf(ids: readonly string[], sizes: ReadonlyMap<string, number>): Generator<[from: number, to: number]> {
   let from = 0
   let bytes = 0
-  for (const [index, document] of documents.entries()) {
-    const size = estimatedBytes(document)
+  for (const [index, id] of ids.entries()) {
+    const size = sizes.get(id) ?? 0
     if (index > from && (index - from === sliceDocuments || bytes + size > sliceBytes)) {
       yield [from, index]
       from = index
@@ -165,12 +177,7 @@ function* slicesOf(documents: readonly DocumentRow[]): Generator<[from: number, 
     }
     bytes += size
   }
-  if (from < documents.length) yield [from, documents.length]
-}
-
-// Estimates the bytes of a document's bodies, with those of the versions that it may have by default.
-function estimatedBytes({ character_count, node_count, version_seq }: DocumentRow): number {
-  return (character_count + 100 * node_count) * (1 + Math.min(version_seq, 20))
+  if (from < ids.length) yield [from, ids.length]
 }
 
 /** Calls the consequences of a deletion in their order. A consequence does what foreign keys cannot do. */

@@ -6,7 +6,7 @@ import { isQuiet, markStale } from '../jobs/projections/stale.ts'
 import type { Jobs } from '../jobs/send.ts'
 import type { Location } from '../knowledge-bases/locations.ts'
 import type { QuotaLimits } from '../quotas/quotas.ts'
-import { type DeletionContext, deleteDocuments } from './deletion.ts'
+import { type DeletionContext, deleteLocked } from './deletion.ts'
 import { type LocationInput, locateNamed } from './location.ts'
 import { eventDocument } from './present.ts'
 import type { DocumentRow } from './queries.ts'
@@ -51,10 +51,13 @@ export async function deleteSeveral(context: DeletionContext, documentIds: reado
   const byWorkspace = Map.groupBy(documents, ({ workspace_id }) => workspace_id)
   for (const workspaceId of byWorkspace.keys()) requireWriter(caller, workspaceId)
   requireAll(documentIds, documents)
-  for (const [workspaceId, members] of byWorkspace) {
-    await deleteDocuments(context, { workspaceId, documentIds: members.map(({ id }) => id) })
+  // All deletions take the locks of their consequences in one order of the workspaces. So no two of them can wait for
+  // each other.
+  const workspaceIds = [...byWorkspace.keys()].sort()
+  for (const workspaceId of workspaceIds) {
+    await deleteLocked(context, { workspaceId, documents: byWorkspace.get(workspaceId) ?? [] })
   }
-  return [...byWorkspace.keys()]
+  return workspaceIds
 }
 
 function withoutLocation(): Refusal {

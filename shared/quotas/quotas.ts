@@ -70,8 +70,23 @@ export async function makeRoom(tx: Transaction, request: QuotaRequest): Promise<
   const { adding, limit, largest = adding, stored = false, ...scope } = request
   if (await shareLock(tx, { ...scope, nearLimit: limit - largest * writersAtOnce })) return
   await tx.query(sql.unsafe`SELECT pg_advisory_xact_lock(${lockKey(scope)})`)
-  const used = (await usedOf(tx, scope)) - (stored ? adding : 0)
-  if (used + adding > limit) throw new Refusal('quota_exceeded', { details: { quota: scope.quota, limit, used } })
+  refuseOver(request, (await usedOf(tx, scope)) - (stored ? adding : 0))
+}
+
+/**
+ * Refuses with 409 `quota_exceeded` when there is no room by now, without a lock. So a transaction does not begin much
+ * work in vain. `makeRoom` still has to be called at its end.
+ */
+export async function expectRoom(
+  tx: Transaction,
+  request: QuotaScope & Pick<QuotaRequest, 'limit' | 'adding'>,
+): Promise<void> {
+  const { limit, adding, ...scope } = request
+  refuseOver(request, await usedOf(tx, scope))
+}
+
+function refuseOver({ quota, limit, adding }: Pick<QuotaRequest, 'quota' | 'limit' | 'adding'>, used: number): void {
+  if (used + adding > limit) throw new Refusal('quota_exceeded', { details: { quota, limit, used } })
 }
 
 /** The limits and the usage of one workspace, as the API returns them. */

@@ -1,5 +1,7 @@
 import type { FragmentSqlToken } from 'slonik'
+import Type from 'typebox'
 import { prepared, sql, type Transaction } from '../database/database.ts'
+import { row } from '../database/row.ts'
 import type { Trash, TrashRoot } from '../documents/deletion.ts'
 import type { KeptTable, LargeType } from './kept-table.ts'
 
@@ -9,6 +11,7 @@ import type { KeptTable, LargeType } from './kept-table.ts'
  */
 export function trashOf({ tables, days }: { tables: readonly KeptTable[]; days: number }): Trash {
   return {
+    sizesOf: (tx, input) => sizesOf(tx, { ...input, tables }),
     open: ({ tx, caller }, input) => openEntries(tx, { ...input, deletedBy: caller.userId, days }),
     moveDocuments: (tx, input) => moveDocuments(tx, { ...input, tables }),
     moveContainers: (tx, input) => moveContainers(tx, { ...input, tables }),
@@ -25,7 +28,7 @@ type Opening = {
 
 // The names on the path are those of now: in the trash, what was above may be gone or renamed.
 function openEntries(tx: Transaction, { workspaceId, roots, documentIds, deletedBy, days }: Opening): void {
-  const rows = roots.map((root) => ({
+  const entries = roots.map((root) => ({
     id: root.entryId,
     type: root.type,
     document_id: root.type === 'document' ? root.documentId : null,
@@ -52,9 +55,32 @@ function openEntries(tx: Transaction, { workspaceId, roots, documentIds, deleted
         THEN ARRAY['public_share'] ELSE ARRAY[]::text[] END,
       ${deletedBy}, n.time, n.time + make_interval(days => ${days})
     FROM (SELECT clock_timestamp()::timestamptz(3) AS time) AS n
-    CROSS JOIN jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS e (id text, type text, document_id text,
+    CROSS JOIN jsonb_to_recordset(${JSON.stringify(entries)}::jsonb) AS e (id text, type text, document_id text,
       folder_id bigint, knowledge_base_id bigint, parent_folder_id bigint, name text, document_count integer)`),
   )
+}
+
+const SizeRow = row(Type.Object({ id: Type.String(), bytes: Type.Number() }))
+
+// The stored, compressed sizes, which PostgreSQL knows without reading the values.
+async function sizesOf(
+  tx: Transaction,
+  { workspaceId, documentIds, tables }: Omit<DocumentMove, 'entryIds'>,
+): Promise<ReadonlyMap<string, number>> {
+  const ids = sql.array([...documentIds], 'text')
+  const values = tables.flatMap((kept): FragmentSqlToken[] => {
+    if (kept.large === undefined || !('ofDocument' in kept)) return []
+    const [id, value] = [sql.identifier(['t', kept.ofDocument]), sql.identifier(['t', kept.large.column])]
+    return [
+      sql.fragment`
+        SELECT ${id} AS id, pg_column_size(${value}) AS bytes FROM ${sql.identifier([kept.table])} t
+        WHERE t.workspace_id = ${workspaceId} AND ${id} = ANY(${ids})`,
+    ]
+  })
+  const sizes = await tx.any(sql.type(SizeRow)`
+    SELECT v.id, sum(v.bytes)::int8 AS bytes FROM (${sql.join(values, sql.fragment` UNION ALL `)}) AS v
+    WHERE v.bytes IS NOT NULL GROUP BY v.id`)
+  return new Map(sizes.map(({ id, bytes }) => [id, bytes]))
 }
 
 type DocumentMove = {
@@ -65,7 +91,8 @@ type DocumentMove = {
 }
 
 // Tables that are not kept lose their rows by the foreign keys of those that are. A unit is of two documents; it goes
-// with whichever is deleted first.
+// with whichever is deleted first. The row of the translation is kept with the body sequence numbers of both, which say
+// later whether the units are still up to date.
 function moveDocuments(tx: Transaction, { workspaceId, documentIds, entryIds, tables }: DocumentMove): void {
   const moves = tables.flatMap((kept): FragmentSqlToken[] => {
     if ('ofDocument' in kept) {
@@ -85,6 +112,7 @@ function moveDocuments(tx: Transaction, { workspaceId, documentIds, entryIds, ta
           using: sql.fragment`pairs p`,
           where: sql.fragment`t.workspace_id = ${workspaceId} AND ${column} = p.translation_id`,
           keys: sql.fragment`p.entry_id, p.translation_id, p.source_id`,
+          added: kept.table === 'translation_targets' ? sql.fragment`p.seqs` : undefined,
         }),
       ]
     }
@@ -99,10 +127,13 @@ function moveDocuments(tx: Transaction, { workspaceId, documentIds, entryIds, ta
           AS d (entry_id, document_id)
       ), pairs AS MATERIALIZED (
         SELECT DISTINCT ON (t.target_document_id)
-          d.entry_id, t.target_document_id AS translation_id, t.source_document_id AS source_id
+          d.entry_id, t.target_document_id AS translation_id, t.source_document_id AS source_id,
+          jsonb_build_object('target_seq', translation.body_seq, 'source_seq', source.body_seq) AS seqs
         FROM doomed d
         JOIN translation_targets t ON t.workspace_id = ${workspaceId}
           AND (t.target_document_id = d.document_id OR t.source_document_id = d.document_id)
+        JOIN documents translation ON translation.workspace_id = t.workspace_id AND translation.id = t.target_document_id
+        JOIN documents source ON source.workspace_id = t.workspace_id AND source.id = t.source_document_id
         ORDER BY t.target_document_id
       )`,
   })
@@ -156,20 +187,22 @@ type Move = {
   where: FragmentSqlToken
   /** Entry, document and other document of each row. */
   keys: FragmentSqlToken
+  /** An object whose members are kept with the row. */
+  added?: FragmentSqlToken | undefined
 }
 
 // A large value is taken out of the row before the row becomes JSON, which would have to contain the whole value.
-function move({ table, large }: KeptTable, { using, where, keys }: Move): FragmentSqlToken {
+function move({ table, large }: KeptTable, { using, where, keys, added }: Move): FragmentSqlToken {
   const from = using === null ? sql.fragment`` : sql.fragment`USING ${using}`
   const value = (type: LargeType) =>
     large?.type === type ? sql.identifier(['t', large.column]) : sql.fragment`NULL::${sql.identifier([type])}`
-  const row =
+  const shown =
     large === undefined
-      ? sql.fragment`to_jsonb(t)`
+      ? sql.fragment`to_jsonb(t) ${added === undefined ? sql.fragment`` : sql.fragment`|| ${added}`}`
       : sql.fragment`to_jsonb(jsonb_populate_record(t, ${JSON.stringify({ [large.column]: null })}::jsonb))`
   return sql.fragment`
     (DELETE FROM ${sql.identifier([table])} t ${from} WHERE ${where}
-     RETURNING ${table}::text, ${keys}, ${row}, ${value('text')}, ${value('bytea')}, ${value('jsonb')})`
+     RETURNING ${table}::text, ${keys}, ${shown}, ${value('text')}, ${value('bytea')}, ${value('jsonb')})`
 }
 
 type Keeping = { workspaceId: string; moves: readonly FragmentSqlToken[]; scope: FragmentSqlToken | null }

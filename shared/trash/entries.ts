@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { type Caller, visibleWorkspaces } from '../auth/caller.ts'
+import type { Config } from '../config/config.ts'
 import { type Queryable, sql } from '../database/database.ts'
 import { row } from '../database/row.ts'
 import { inWorkspaces } from '../database/workspaces.ts'
@@ -28,19 +29,30 @@ export const TrashEntryRow = row(TrashEntryShape)
 /** A row of `trash_entries`: what one deletion deleted, and where it was. */
 export type TrashEntryRow = Static<typeof TrashEntryShape>
 
+/** The setting that says how long entries are kept. */
+export type TrashRetention = Pick<Config, 'TRASH_RETENTION_DAYS'>
+
 /** The columns of an entry, for statements that name the table `e`. */
-export const entryColumns = sql.fragment`
-  e.workspace_id, e.id, e.type, e.document_id, e.folder_id, e.knowledge_base_id, e.parent_folder_id, e.name, e.path_text,
-  e.document_count, e.not_restored, e.deleted_at, e.deleted_by, e.expires_at`
+export function entryColumns(retention: TrashRetention) {
+  return sql.fragment`
+    e.workspace_id, e.id, e.type, e.document_id, e.folder_id, e.knowledge_base_id, e.parent_folder_id, e.name,
+    e.path_text, e.document_count, e.not_restored, e.deleted_at, e.deleted_by, ${expiryOf(retention)} AS expires_at`
+}
 
 /** The condition that an entry `e` can be restored. The sweep removes the other entries soon. */
-export const isKept = sql.fragment`e.expires_at > now()`
+export function isKept(retention: TrashRetention) {
+  return sql.fragment`(${expiryOf(retention)} > now())`
+}
 
 /** Returns an entry that the caller can see. Refuses with 404 `trash_not_found`. */
-export async function findEntry(db: Queryable, { caller, id }: { caller: Caller; id: string }): Promise<TrashEntryRow> {
+export async function findEntry(
+  db: Queryable,
+  { caller, id, retention }: { caller: Caller; id: string; retention: TrashRetention },
+): Promise<TrashEntryRow> {
   const entry = await db.maybeOne(sql.type(TrashEntryRow)`
-    SELECT ${entryColumns} FROM trash_entries e
-    WHERE ${inWorkspaces(sql.fragment`e.workspace_id`, visibleWorkspaces(caller))} AND e.id = ${id} AND ${isKept}`)
+    SELECT ${entryColumns(retention)} FROM trash_entries e
+    WHERE ${inWorkspaces(sql.fragment`e.workspace_id`, visibleWorkspaces(caller))} AND e.id = ${id}
+      AND ${isKept(retention)}`)
   if (entry === null) throw trashNotFound(id)
   return entry
 }
@@ -48,4 +60,10 @@ export async function findEntry(db: Queryable, { caller, id }: { caller: Caller;
 /** The refusal of a call about an entry that does not exist or that the caller cannot see: 404 `trash_not_found`. */
 export function trashNotFound(id: string): Refusal {
   return new Refusal('trash_not_found', { details: { id } })
+}
+
+// When an entry `e` expires. A retention that was shortened after the deletion counts for the entry, too. A longer
+// retention counts for later deletions only.
+function expiryOf({ TRASH_RETENTION_DAYS: days }: TrashRetention) {
+  return sql.fragment`least(e.expires_at, e.deleted_at + make_interval(days => ${days}))`
 }

@@ -17,8 +17,9 @@ const maximumRounds = 5
 const IdRow = row(Type.Object({ id: Type.String() }))
 
 /**
- * Locks an entry that is restored, with the entries between which rows move. Returns false when the entry does not
- * exist. Refuses with 503 when, five times in turn, one more entry has become necessary while the locks were taken.
+ * Locks an entry that is restored, with the entries between which rows move. Until the transaction ends, the planner
+ * reads tables by their indexes where it can. Returns false when the entry does not exist. Refuses with 503 when, five
+ * times in turn, one more entry has become necessary while the locks were taken.
  */
 export function lockForRestoration(tx: Transaction, key: EntryKey): Promise<boolean> {
   const { workspace_id: workspaceId, id } = key
@@ -58,6 +59,8 @@ type Related = { key: EntryKey; others: FragmentSqlToken }
 
 async function lockEntries(tx: Transaction, { key, others }: Related): Promise<boolean> {
   const related = () => tx.anyFirst(sql.type(IdRow)`SELECT DISTINCT o.entry_id AS id FROM (${others}) AS o`)
+  // The statistics of the table lag behind a large deletion, and often say that the table is empty.
+  tx.send(sql.unsafe`SELECT set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`)
   tx.send(sql.unsafe`SAVEPOINT trash_entries`)
   for (let round = 1; round <= maximumRounds; round += 1) {
     const ids = [...new Set([key.id, ...(await related())])]
@@ -65,7 +68,10 @@ async function lockEntries(tx: Transaction, { key, others }: Related): Promise<b
       SELECT id FROM trash_entries
       WHERE workspace_id = ${key.workspace_id} AND id = ANY(${sql.array(ids, 'text')}) ORDER BY id FOR UPDATE`)
     if (!locked.includes(key.id)) return false
-    if ((await related()).every((id) => ids.includes(id))) return true
+    if ((await related()).every((id) => ids.includes(id))) {
+      tx.send(sql.unsafe`RELEASE SAVEPOINT trash_entries`)
+      return true
+    }
     tx.send(sql.unsafe`ROLLBACK TO SAVEPOINT trash_entries`)
   }
   throw new Refusal('service_unavailable', { headers: { 'Retry-After': '1' } })

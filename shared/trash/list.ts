@@ -1,6 +1,6 @@
 import { type Queryable, sql } from '../database/database.ts'
 import { mergedPage } from '../database/workspaces.ts'
-import { entryColumns, isKept, TrashEntryRow } from './entries.ts'
+import { entryColumns, isKept, TrashEntryRow, type TrashRetention } from './entries.ts'
 import type { TrashEntry } from './schema.ts'
 
 type Fragment = ReturnType<typeof sql.fragment>
@@ -14,6 +14,7 @@ const sortedNames = 1000
 /** The filters of a list of entries; `after` is the id of the last entry seen. */
 export type TrashFilter = {
   workspaceIds: readonly string[]
+  retention: TrashRetention
   knowledgeBaseId?: number | undefined
   nameContains?: string | undefined
   after: string | null
@@ -78,13 +79,13 @@ function named(filter: TrashFilter & { nameContains: string }, workspaceId: Frag
 }
 
 function newest(filter: TrashFilter, entries: Fragment) {
-  return sql.fragment`SELECT ${entryColumns} FROM ${entries} ORDER BY e.id DESC LIMIT ${filter.limit + 1}`
+  return sql.fragment`SELECT ${entryColumns(filter.retention)} FROM ${entries} ORDER BY e.id DESC LIMIT ${filter.limit + 1}`
 }
 
-function conditions({ knowledgeBaseId, after }: TrashFilter, workspaceId: Fragment) {
+function conditions({ retention, knowledgeBaseId, after }: TrashFilter, workspaceId: Fragment) {
   return sql.join(
     [
-      sql.fragment`e.workspace_id = ${workspaceId} AND ${isKept}`,
+      sql.fragment`e.workspace_id = ${workspaceId} AND ${isKept(retention)}`,
       ...(knowledgeBaseId === undefined ? [] : [sql.fragment`e.knowledge_base_id = ${knowledgeBaseId}`]),
       ...(after === null ? [] : [sql.fragment`e.id < ${after}`]),
     ],

@@ -1,19 +1,57 @@
 import Type from 'typebox'
+import type { Config } from '../config/config.ts'
 import { type Queryable, sql, type Transaction, withLimitsOf } from '../database/database.ts'
 import { row } from '../database/row.ts'
 import { deleteEmptySets, lockSets } from '../localization/queries.ts'
+import { isKept, type TrashRetention } from './entries.ts'
 import { lockForPurge } from './entry-locks.ts'
 import { type EntryKey, setsOfEntry } from './queries.ts'
 
+const WorkspaceRow = row(Type.Object({ id: Type.String() }))
 const KeyRow = row(Type.Object({ workspace_id: Type.String(), id: Type.String() }))
 
-// How many rows one statement deletes.
+// About the most rows and stored bytes that one statement deletes.
 const sliceRows = 2000
+const sliceBytes = 32 * 1024 * 1024
 
-/** Returns entries that have expired, at most `limit`, the oldest first. */
-export function expiredEntries(db: Queryable, { limit }: { limit: number }): Promise<readonly EntryKey[]> {
+// How many times as many documents the trash of a workspace holds as the workspace itself.
+const documentFactor = 10
+
+/** The ids of the workspaces whose trash has an entry. */
+export function workspacesWithTrash(db: Queryable): Promise<readonly string[]> {
+  return db.anyFirst(sql.type(WorkspaceRow)`
+    SELECT w.id FROM workspaces w WHERE EXISTS (SELECT FROM trash_entries e WHERE e.workspace_id = w.id)`)
+}
+
+/** The settings that say how long entries are kept, and how much the trash of a workspace holds. */
+export type TrashLimits = TrashRetention & Pick<Config, 'QUOTA_DOCUMENTS' | 'QUOTA_ATTACHMENT_BYTES'>
+
+/**
+ * Returns at most `limit` entries of a workspace that are to be deleted, behind the entry `after`, the oldest first.
+ * These are the expired entries. They are also the oldest entries for which the trash has no room: it holds as many
+ * bytes of attachments as the workspace may have, and ten times as many documents. Without this bound, deleting would
+ * be a way around both quotas. An entry without documents counts as one document, so the bound also holds for entries.
+ */
+export function dueEntries(
+  db: Queryable,
+  input: { workspaceId: string; limits: TrashLimits; after: string; limit: number },
+): Promise<readonly EntryKey[]> {
+  const { workspaceId, limits, after, limit } = input
   return db.any(sql.type(KeyRow)`
-    SELECT workspace_id, id FROM trash_entries WHERE expires_at <= now() ORDER BY expires_at LIMIT ${limit}`)
+    SELECT workspace_id, id FROM (
+      SELECT e.workspace_id, e.id, ${isKept(limits)} AS is_kept,
+        sum(greatest(e.document_count, 1)) OVER newest AS documents, sum(a.bytes) OVER newest AS bytes
+      FROM trash_entries e
+      CROSS JOIN LATERAL (
+        SELECT coalesce(sum((r.row ->> 'size')::int8), 0) AS bytes FROM trash_rows r
+        WHERE r.workspace_id = e.workspace_id AND r.entry_id = e.id AND r.table_name = 'attachments'
+      ) AS a
+      WHERE e.workspace_id = ${workspaceId}
+      WINDOW newest AS (ORDER BY e.id DESC)
+    ) AS held
+    WHERE id > ${after} AND (
+      NOT is_kept OR bytes > ${limits.QUOTA_ATTACHMENT_BYTES} OR documents > ${limits.QUOTA_DOCUMENTS * documentFactor})
+    ORDER BY id LIMIT ${limit}`)
 }
 
 /**
@@ -26,7 +64,7 @@ export function purgeEntry(tx: Transaction, key: EntryKey): Promise<boolean> {
     if (!(await lockForPurge(tx, key))) return false
     const setIds = await setsOfEntry(tx, key)
     await handOverRelations(tx, key)
-    while ((await deleteSlice(tx, key)) === sliceRows);
+    while ((await deleteSlice(tx, key)) > 0);
     await tx.query(sql.unsafe`
       DELETE FROM trash_entries WHERE workspace_id = ${key.workspace_id} AND id = ${key.id}`)
     if (setIds.length === 0) return true
@@ -48,10 +86,18 @@ async function handOverRelations(tx: Transaction, key: EntryKey): Promise<void> 
       AND d.document_id IN (r.document_id, r.other_document_id)`)
 }
 
+// Deletes at least one row while there are any. Returns how many rows it deleted.
 async function deleteSlice(tx: Transaction, key: EntryKey): Promise<number> {
   const { rowCount } = await tx.query(sql.unsafe`
     DELETE FROM trash_rows WHERE ctid = ANY(ARRAY(
-      SELECT ctid FROM trash_rows
-      WHERE workspace_id = ${key.workspace_id} AND entry_id = ${key.id} LIMIT ${sliceRows}))`)
+      SELECT place FROM (
+        SELECT place, sum(size) OVER (ORDER BY table_name, n) - size AS bytes_before
+        FROM (
+          SELECT ctid AS place, table_name, n, pg_column_size(row) + coalesce(
+            pg_column_size(large_text), pg_column_size(large_bytes), pg_column_size(large_json), 0) AS size
+          FROM trash_rows WHERE workspace_id = ${key.workspace_id} AND entry_id = ${key.id}
+          ORDER BY table_name, n LIMIT ${sliceRows}) AS first
+      ) AS measured
+      WHERE bytes_before < ${sliceBytes}))`)
   return rowCount
 }

@@ -17,9 +17,13 @@ const ContentsShape = Type.Object({
   set_ids: Type.Array(Type.String()),
   folders: Type.Number(),
   attachment_bytes: Type.Number(),
+  read_at: Type.String(),
 })
 
-/** The contents of an entry: ids of documents in their order, their document sets, and what counts against quotas. */
+/**
+ * The contents of an entry: ids of documents in their order, their document sets, and what counts against quotas.
+ * `read_at` is the time of the database as PostgreSQL writes it.
+ */
 export type Contents = Static<typeof ContentsShape>
 
 /** Returns the contents of an entry. */
@@ -31,7 +35,8 @@ export function contentsOf(db: Queryable, key: EntryKey): Promise<Contents> {
       ARRAY(SELECT DISTINCT row ->> 'document_set_id' FROM ${rowsOf('documents')}
         AND row ->> 'document_set_id' IS NOT NULL) AS set_ids,
       (SELECT count(*) FROM ${rowsOf('folders')}) AS folders,
-      (SELECT coalesce(sum((row ->> 'size')::int8), 0)::int8 FROM ${rowsOf('attachments')}) AS attachment_bytes`)
+      (SELECT coalesce(sum((row ->> 'size')::int8), 0)::int8 FROM ${rowsOf('attachments')}) AS attachment_bytes,
+      clock_timestamp()::text AS read_at`)
 }
 
 /** Returns the document sets that have members in an entry. */
@@ -42,25 +47,19 @@ export function setsOfEntry(db: Queryable, key: EntryKey): Promise<readonly stri
       AND row ->> 'document_set_id' IS NOT NULL`)
 }
 
-/**
- * Gives the document or folder that an entry restores its place, before its row is restored. Under another parent its
- * key in the manual order says nothing, so the key goes.
- */
-export function placeRoot(tx: Transaction, entry: TrashEntryRow, place: Location): void {
+/** Gives the document or folder that an entry restores its place and other members, before its row is restored. */
+export function placeRoot(
+  tx: Transaction,
+  entry: TrashEntryRow,
+  { place, members }: { place: Location; members: Record<string, unknown> },
+): void {
   const [table, column, id] =
     entry.type === 'document'
       ? ['documents', 'folder_id', entry.document_id]
       : ['folders', 'parent_id', String(entry.folder_id)]
-  const isOldParent =
-    place.folder_id === entry.parent_folder_id &&
-    (place.folder_id !== null || place.knowledge_base_id === entry.knowledge_base_id)
-  const members = JSON.stringify({
-    knowledge_base_id: place.knowledge_base_id,
-    [column]: place.folder_id,
-    ...(!isOldParent && { order_key: null }),
-  })
+  const placed = { ...members, knowledge_base_id: place.knowledge_base_id, [column]: place.folder_id }
   tx.send(sql.unsafe`
-    UPDATE trash_rows SET row = row || ${members}::jsonb
+    UPDATE trash_rows SET row = row || ${JSON.stringify(placed)}::jsonb
     WHERE workspace_id = ${entry.workspace_id} AND entry_id = ${entry.id} AND table_name = ${table}
       AND row ->> 'id' = ${id}`)
 }
@@ -129,12 +128,14 @@ const PairShape = Type.Object({
   source_id: Type.String(),
   target_exists: Type.Boolean(),
   source_exists: Type.Boolean(),
+  is_current: Type.Boolean(),
   entry_id: Nullable(Type.String()),
 })
 
 /**
- * A translation and its source document, whose units are in an entry. `entry_id` is the entry in which the document is
- * that does not exist; null when both exist or when the document was purged.
+ * A translation and its source document, whose units are in an entry. `is_current` says that both have the bodies that
+ * they had when the units were deleted. `entry_id` is the entry in which the document is that does not exist; null when
+ * both exist or when the document was purged.
  */
 export type KeptPair = Static<typeof PairShape>
 
@@ -142,7 +143,9 @@ export type KeptPair = Static<typeof PairShape>
 export function pairsOfEntry(db: Queryable, key: EntryKey): Promise<readonly KeptPair[]> {
   return db.any(sql.type(row(PairShape))`
     SELECT p.document_id AS target_id, p.other_document_id AS source_id, t.id IS NOT NULL AS target_exists,
-      s.id IS NOT NULL AS source_exists, d.entry_id
+      s.id IS NOT NULL AS source_exists, d.entry_id,
+      coalesce((p.row ->> 'target_seq')::int8 = t.body_seq AND (p.row ->> 'source_seq')::int8 = s.body_seq, false)
+        AS is_current
     FROM trash_rows p
     LEFT JOIN documents t ON t.workspace_id = p.workspace_id AND t.id = p.document_id
     LEFT JOIN documents s ON s.workspace_id = p.workspace_id AND s.id = p.other_document_id

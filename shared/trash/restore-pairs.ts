@@ -34,20 +34,21 @@ type PairsContext = { tx: Transaction; ahead: Ahead; consequences: { kept: reado
 
 type RestoredPairs = {
   entry: queries.EntryKey
-  contents: Pick<queries.Contents, 'document_ids' | 'set_ids'>
+  contents: Pick<queries.Contents, 'set_ids'>
   /** Documents that have left their document set, and so have no units any more. */
   left: readonly string[]
 }
 
 /**
  * Restores the units of an entry whose documents have been restored, and brings those up to date whose other document
- * may have been written meanwhile. Units whose other document is in the trash move to its entry.
+ * was written meanwhile. Units whose other document is in the trash move to its entry. Returns whether
+ * units were dropped, because the other document was purged or the two are in no document set together.
  */
 export async function restorePairs(
   context: PairsContext,
   { entry: key, contents, left }: RestoredPairs,
-): Promise<void> {
-  if (contents.set_ids.length === 0) return
+): Promise<boolean> {
+  if (contents.set_ids.length === 0) return false
   const { tx, consequences } = context
   const workspaceId = key.workspace_id
   const pairs = await queries.pairsOfEntry(tx, key)
@@ -55,6 +56,7 @@ export async function restorePairs(
     target_exists && source_exists && !left.includes(target_id) && !left.includes(source_id)
   const tables = consequences.kept.filter((kept) => 'ofTranslation' in kept)
   const broken = pairs.filter((pair) => !isWhole(pair))
+  let dropped = false
   if (broken.length > 0) {
     const entryIds = await queries.holdEntries(tx, {
       workspaceId,
@@ -63,16 +65,17 @@ export async function restorePairs(
     const waiting = broken.map(({ target_id: targetId, entry_id: id }) => {
       return { targetId, entryId: id !== null && entryIds.includes(id) ? id : null }
     })
+    dropped = waiting.some(({ entryId }) => entryId === null)
     queries.divertPairs(tx, { key, pairs: waiting, tables })
   }
   while (await queries.restoreSlice(tx, { key, tables, places: {} }));
-  const restored = new Set(contents.document_ids)
-  const apart = pairs.filter((pair) => isWhole(pair) && !(restored.has(pair.target_id) && restored.has(pair.source_id)))
-  const ahead = apart.length > 1 ? context.ahead.ofMany : context.ahead
-  for (const { target_id, source_id } of apart) {
+  const outdated = pairs.filter((pair) => isWhole(pair) && !pair.is_current)
+  const ahead = outdated.length > 1 ? context.ahead.ofMany : context.ahead
+  for (const { target_id, source_id } of outdated) {
     const documents = await lockDocuments(tx, { workspaceId, documentIds: [target_id, source_id] })
     const target = documents.find(({ id }) => id === target_id)
     const source = documents.find(({ id }) => id === source_id)
     if (source !== undefined && target !== undefined) await resyncUnits({ tx, ahead }, { source, target })
   }
+  return dropped
 }

@@ -1,4 +1,4 @@
-import { type Caller, requireWriter } from '../auth/caller.ts'
+import type { Caller } from '../auth/caller.ts'
 import type { Ahead } from '../computations/ahead.ts'
 import type { Config } from '../config/config.ts'
 import { type Transaction, withLimitsOf } from '../database/database.ts'
@@ -8,18 +8,12 @@ import { Refusal } from '../errors/errors.ts'
 import { recordEvents } from '../events/record.ts'
 import { markStale } from '../jobs/projections/stale.ts'
 import type { Jobs } from '../jobs/send.ts'
-import {
-  changeKnowledgeBaseOfDocuments,
-  changeKnowledgeBaseOfFolders,
-  type FolderRow,
-  subtreeOf,
-  visibleFolder,
-} from '../knowledge-bases/folders.ts'
+import { type FolderRow, visibleFolder } from '../knowledge-bases/folders.ts'
 import type { Location } from '../knowledge-bases/locations.ts'
 import { type KnowledgeBaseRow, visibleKnowledgeBase } from '../knowledge-bases/queries.ts'
 import { lockSets } from '../localization/queries.ts'
-import { enforceQuota, makeRoom, type QuotaLimits } from '../quotas/quotas.ts'
-import { findEntry, type TrashEntryRow, trashNotFound } from './entries.ts'
+import { expectRoom, makeRoom, type QuotaLimits } from '../quotas/quotas.ts'
+import { type TrashEntryRow, trashNotFound } from './entries.ts'
 import { lockForRestoration } from './entry-locks.ts'
 import type { KeptTable } from './kept-table.ts'
 import { lockPlace, type PlaceInput } from './place.ts'
@@ -48,36 +42,40 @@ type Restoration = { entry: TrashEntryRow; contents: queries.Contents; place: Lo
 
 /**
  * Restores an entry of the trash: everything comes back with the same ids, a `document.created` event for each
- * document, and jobs for all that is derived. The entry is gone afterwards. Refuses with 404 `trash_not_found`, with
- * 403 for a viewer, and as `lockPlace` does. Refuses with 409 `locale_exists` when a document set has another document
- * for a locale by now, and with 409 `quota_exceeded`. Call the function once in a transaction, as the last step,
- * because it enqueues jobs.
+ * document, and jobs for all that is derived. The entry is gone afterwards. Refuses with 404 `trash_not_found` when
+ * somebody else was faster, and as `lockPlace` does. Refuses with 409 `locale_exists` when a document set has another
+ * document for a locale by now, and with 409 `quota_exceeded`. Call the function once in a transaction, as the last
+ * step, because it enqueues jobs.
  *
  * The order of locks is: entries, knowledge base, existing documents, document sets. Restored rows are locked by their
  * insertion.
  */
 export function restoreEntry(
   context: RestorationContext,
-  input: { id: string; location: PlaceInput },
+  { entry, location }: { entry: TrashEntryRow; location: PlaceInput },
 ): Promise<Restored> {
   const { tx, caller } = context
   return withLimitsOf(tx, 'whole', async () => {
-    const entry = await findEntry(tx, { caller, id: input.id })
-    requireWriter(caller, entry.workspace_id)
     if (!(await lockForRestoration(tx, entry))) throw trashNotFound(entry.id)
-    const place = await lockPlace(tx, { caller, entry, place: input.location })
+    const place = await lockPlace(tx, { caller, entry, place: location })
     const contents = await queries.contentsOf(tx, entry)
     const restoration = { entry, contents, place }
     const left = await rejoinSets(tx, restoration)
-    if (place !== null) queries.placeRoot(tx, entry, place)
+    const additions = additionsOf(context, restoration)
+    for (const addition of additions) await expectRoom(tx, addition)
+    if (place !== null) placeRoot(context, { ...restoration, place })
     queries.fetchRelations(tx, entry)
     await restoreRows(context, restoration)
-    await restorePairs(context, { entry, contents, left })
-    await enforceQuotas(context, restoration)
-    await noteMove(context, restoration)
+    const dropsUnits = await restorePairs(context, { entry, contents, left })
     await announce(context, restoration)
+    // The check of a quota may lock out everybody else who creates something in the workspace. So it comes last.
+    for (const addition of additions) await makeRoom(tx, { ...addition, stored: true })
     queries.deleteEntry(tx, entry)
-    const notRestored = [...entry.not_restored, ...(left.length > 0 ? ['document_set'] : [])]
+    const notRestored = [
+      ...entry.not_restored,
+      ...(left.length > 0 ? ['document_set'] : []),
+      ...(dropsUnits ? ['translation_units'] : []),
+    ]
     return { entry, notRestored, ...(await restoredRoot(tx, entry)) }
   })
 }
@@ -95,45 +93,48 @@ async function rejoinSets(tx: Transaction, { entry, contents }: Restoration): Pr
   return left
 }
 
-async function restoreRows(context: RestorationContext, { entry, place }: Restoration): Promise<void> {
+// A document or folder that comes back to another place has changed, as if it had been moved. When this place is in
+// another knowledge base, so has everything in the folder.
+function movedMembers({ caller }: RestorationContext, { contents, place }: Restoration) {
+  const folders = { knowledge_base_id: place?.knowledge_base_id, updated_at: contents.read_at }
+  return { folders, documents: { ...folders, updated_by: caller.userId } }
+}
+
+// Under another parent, a key in the manual order says nothing, so the key goes.
+function placeRoot(context: RestorationContext, restoration: Restoration & { place: Location }): void {
+  const { entry, place } = restoration
+  const isSameBase = place.knowledge_base_id === entry.knowledge_base_id
+  const isSameFolder = place.folder_id === entry.parent_folder_id
+  const isSameParent = isSameFolder && (isSameBase || place.folder_id !== null)
+  const moved = movedMembers(context, restoration)[entry.type === 'document' ? 'documents' : 'folders']
+  const members = { ...(!(isSameBase && isSameFolder) && moved), ...(!isSameParent && { order_key: null }) }
+  queries.placeRoot(context.tx, entry, { place, members })
+}
+
+async function restoreRows(context: RestorationContext, restoration: Restoration): Promise<void> {
   const { tx, consequences } = context
+  const { entry, place } = restoration
   const tables = consequences.kept.filter((kept) => !('ofTranslation' in kept))
-  const members = place === null ? {} : { knowledge_base_id: place.knowledge_base_id }
   const isSame = place === null || place.knowledge_base_id === entry.knowledge_base_id
-  const places: queries.Places = isSame ? {} : { documents: members, folders: members }
+  const places: queries.Places = isSame ? {} : movedMembers(context, restoration)
   while (await queries.restoreSlice(tx, { key: entry, tables, places }));
 }
 
-// The check of a quota locks out other writers of the workspace near its limit, so it comes behind the long part.
-async function enforceQuotas(context: RestorationContext, { entry, contents }: Restoration): Promise<void> {
-  const { tx, config } = context
-  const { document_ids: documentIds, folders, attachment_bytes: bytes } = contents
-  const stored = { workspaceId: entry.workspace_id, stored: true }
-  if (entry.type === 'knowledge_base') await enforceQuota(context, { ...stored, quota: 'knowledge_bases', adding: 1 })
-  if (folders > 0) await enforceQuota(context, { ...stored, quota: 'folders', adding: folders })
-  if (documentIds.length > 0) {
-    await enforceQuota(context, { ...stored, quota: 'documents', adding: documentIds.length })
-  }
-  if (bytes === 0) return
-  const largest = Math.max(bytes, config.ATTACHMENT_MAX_BYTES)
-  const limit = config.QUOTA_ATTACHMENT_BYTES
-  await makeRoom(tx, { ...stored, quota: 'attachment_bytes', limit, adding: bytes, largest })
-}
+type Addition = Parameters<typeof makeRoom>[1]
 
-// A document or folder that comes back to another place has changed, as if it had been moved.
-async function noteMove({ tx, caller }: RestorationContext, { entry, contents, place }: Restoration): Promise<void> {
-  if (place === null) return
-  const { workspace_id: workspaceId, folder_id: folderId } = entry
-  const { knowledge_base_id: knowledgeBaseId } = place
-  const isOtherBase = knowledgeBaseId !== entry.knowledge_base_id
-  if (!isOtherBase && place.folder_id === entry.parent_folder_id) return
-  if (folderId !== null) {
-    const folderIds = isOtherBase ? await subtreeOf(tx, { workspace_id: workspaceId, id: folderId }) : [folderId]
-    await changeKnowledgeBaseOfFolders(tx, { workspaceId, folderIds, knowledgeBaseId })
-  }
-  if (folderId !== null && !isOtherBase) return
-  const documentIds = contents.document_ids
-  await changeKnowledgeBaseOfDocuments(tx, { workspaceId, documentIds, knowledgeBaseId, userId: caller.userId })
+// What the contents of an entry add to the quotas of the workspace.
+function additionsOf({ config }: RestorationContext, { entry, contents }: Restoration): Addition[] {
+  const { document_ids: documentIds, folders, attachment_bytes: bytes } = contents
+  const { workspace_id: workspaceId } = entry
+  const knowledgeBases = entry.type === 'knowledge_base' ? 1 : 0
+  const largest = Math.max(bytes, config.ATTACHMENT_MAX_BYTES)
+  const additions: Addition[] = [
+    { workspaceId, quota: 'knowledge_bases', limit: config.QUOTA_KNOWLEDGE_BASES, adding: knowledgeBases },
+    { workspaceId, quota: 'folders', limit: config.QUOTA_FOLDERS, adding: folders },
+    { workspaceId, quota: 'documents', limit: config.QUOTA_DOCUMENTS, adding: documentIds.length },
+    { workspaceId, quota: 'attachment_bytes', limit: config.QUOTA_ATTACHMENT_BYTES, adding: bytes, largest },
+  ]
+  return additions.filter(({ adding }) => adding > 0)
 }
 
 // How many documents one statement announces.

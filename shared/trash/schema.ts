@@ -33,8 +33,9 @@ export const RestoreInput = Type.Object(
 )
 
 const notRestored = {
-  not_restored: Type.Array(Type.Enum(['public_share', 'document_set']), {
-    description: 'what does not come back: public links, and the place in a document set that is gone',
+  not_restored: Type.Array(Type.Enum(['public_share', 'document_set', 'translation_units']), {
+    description:
+      'what does not come back: public links, the place in a document set that is gone, and the units and reviews of a translation whose other document is gone',
   }),
 }
 

@@ -6,8 +6,10 @@ const size = 10_000
 const rounds = 5
 const count = 4
 
-// The highest allowed cost of a difference, as a multiple of reading both bodies.
-const bar = 2
+// The highest allowed times of differences, as multiples of reading both bodies. A read sends stored text, and only
+// blocks that differ are parsed. Where every block differs, 20,000 blocks are parsed and their words compared. The answer
+// is then almost three times as long as both bodies.
+const bars = { 'one block in eight': 2, 'every block': 8 }
 
 /**
  * Measures differences of two bodies of 10,000 blocks beside reading both of these bodies. In the second body, a tenth
@@ -44,8 +46,9 @@ export async function measureDifferences(site: Site): Promise<Figure[]> {
     const figure = { name: `diff, ${size} blocks: ${name}`, value }
     if (name.startsWith('reading') || name.includes('change')) return figure
     const ratio = times[key] / times[reading]
+    const bar = bars[name.startsWith('every') ? 'every block' : 'one block in eight']
     const shown = { ...figure, value: `${value}, ${ratio.toFixed(2)} × ${reading}` }
-    return name.startsWith('every') ? shown : { ...shown, bar: `at most ${bar} ×`, met: ratio <= bar }
+    return { ...shown, bar: `at most ${bar} ×`, met: ratio <= bar }
   })
 }
 

@@ -228,7 +228,7 @@ function differencesOf({ from, to }: Pair): Difference[] {
   const side = { seq: 'current' as const, version: '' }
   const heading = { document_id: 'doc_1', from: side, to: side }
   const texts = { from: documentToLines(from).join('\n'), to: documentToLines(to).join('\n') }
-  return JSON.parse(compareTexts({ ...texts, heading, format: 'json' })).blocks
+  return JSON.parse(compareTexts({ ...texts, heading, format: 'json', roomForWords: Infinity })).blocks
 }
 
 // Applies a difference as the guide says: takes out what is removed or has moved, puts in what is new or has moved,

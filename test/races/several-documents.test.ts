@@ -1,3 +1,4 @@
+import pg from 'pg'
 import t from 'tap'
 import Type from 'typebox'
 import { sql } from '../../shared/database/database.ts'
@@ -7,10 +8,12 @@ import { p } from '../body/build.ts'
 import type { Client, Reply } from '../support/client.ts'
 import { eventsOf, make, put } from '../support/documents.ts'
 import { startTestService } from '../support/service.ts'
+import { until } from '../support/site.ts'
+import { translate } from '../support/translations.ts'
 import { startWorkers } from '../support/workers.ts'
 
 const service = await startTestService(t)
-const { signUp, database } = service
+const { signUp, database, url } = service
 const rounds = Array.from({ length: 6 }, (_, index) => index)
 const Count = row(Type.Object({ count: Type.Number() }))
 
@@ -111,6 +114,27 @@ t.test('what moves into a folder that is being deleted goes with it or stays whe
   }
 })
 
+t.test('deletions of two workspaces wait for one another, and never in a circle', async (t) => {
+  const both = await signUp({ email: 'both@example.test', workspace: 'Left' })
+  await signUp({ email: 'both@example.test', workspace: 'Right' })
+  const [left, right] = [await signUp({ workspace: 'Left' }), await signUp({ workspace: 'Right' })]
+  // By their ids, which follow the order of creation, the two calls name the workspaces in opposite order.
+  const near = await translate(left, [p('near')])
+  const far = await translate(right, [p('far')])
+  const backwards = [await german(right, far.source.id), await german(left, near.source.id)]
+  const before = await deadlocks()
+  const holder = new pg.Client(url)
+  await holder.connect()
+  t.teardown(() => holder.end())
+  await holder.query('BEGIN')
+  await holder.query('SELECT FROM document_sets FOR UPDATE')
+  const deletions = [[near.target, far.target], backwards].map((ids) => both.post('/documents/delete', { ids }))
+  await until(async () => (await waiting()) === 2)
+  await holder.query('COMMIT')
+  for (const { status, text } of await Promise.all(deletions)) t.equal(status, 204, text)
+  t.equal(await deadlocks(), before)
+})
+
 t.test('a document that is read while it is deleted is whole or missing, and the others are there', async (t) => {
   const ada = await signUp()
   for (const round of rounds) {
@@ -134,6 +158,22 @@ async function made(client: Client, count: number, members: object = {}): Promis
 
 async function base(client: Client): Promise<number> {
   return (await client.post('/knowledge-bases', { name: 'Base' })).body.data.id
+}
+
+/** Adds a German translation to a document set, and returns its id. */
+async function german(client: Client, source: string): Promise<string> {
+  const { status, text, body } = await client.post(`/documents/${source}/translations`, {
+    locale: 'de',
+    create_mode: 'blank',
+  })
+  if (status !== 201) throw new Error(text)
+  return body.data.id
+}
+
+async function waiting(): Promise<number> {
+  const rows = await database.any(sql.unsafe`
+    SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)
+  return rows.length
 }
 
 /** Sends the calls at once, beginning with another one in each round. The replies are in the order of the calls. */

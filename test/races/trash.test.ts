@@ -132,6 +132,33 @@ t.test('documents that return while others are created never exceed the quota', 
   }
 })
 
+t.test('folders are created while many folders and documents come back', async (t) => {
+  const ada = await signUp()
+  const base = ok(await ada.post('/knowledge-bases', { name: 'Base' })).data.id
+  const folder = ok(await ada.post('/folders', { name: 'Folder', knowledge_base_id: base })).data.id
+  for (let n = 0; n < 10; n += 1) ok(await ada.post('/folders', { name: `Folder ${n}`, parent_id: folder }))
+  await make(ada, [p('a')], { folder_id: folder })
+  const entry = await deleted(ada, `/folders/${folder}`)
+  const locked = Promise.withResolvers<void>()
+  const created = Promise.withResolvers<void>()
+  const holding = database.transaction(async (tx) => {
+    await tx.query(sql.unsafe`LOCK TABLE stale_projections IN EXCLUSIVE MODE`)
+    locked.resolve()
+    await created.promise
+  })
+  await locked.promise
+  const restoring = restore(ada, entry)
+  await until(
+    async () =>
+      (await countOf(sql.fragment`pg_locks WHERE NOT granted AND relation = 'stale_projections'::regclass`)) > 0,
+  )
+  const reply = await ada.post('/folders', { name: 'New', knowledge_base_id: base })
+  created.resolve()
+  await holding
+  t.equal(reply.status, 201, 'nobody waits until all jobs are sent')
+  ok(await restoring)
+})
+
 t.test('of a translation that returns and a new one in the same language one succeeds', async (t) => {
   const ada = await signUp()
   for (const round of rounds.slice(0, 4)) {

@@ -26,10 +26,20 @@ t.test('the set of a document is gone, so the document comes back without a lang
   const { source, target } = await translate(ada, [p('one')])
   ok(await ada.delete(`/documents/${target}`))
   ok(await ada.post(`/documents/${source.id}/translation/deactivate`))
-  t.strictSame(ok(await restored(ada)).data.not_restored, ['document_set'])
+  t.strictSame(ok(await restored(ada)).data.not_restored, ['document_set', 'translation_units'])
   const ordinary = { document_set_id: null, locale: null, variant_role: null, translation_freshness: 'current' }
   t.match(ok(await ada.get(`/documents/${target}`)).data, ordinary)
   ok(await ada.post(`/documents/${target}/translation/activate`, { source_locale: 'fr' }))
+})
+
+t.test('the source of a translation was purged, so its reviews do not come back and the answer says so', async (t) => {
+  const ada = await signUp()
+  const { source, target } = await translate(ada, [p('one')])
+  for (const id of [target, source.id]) ok(await ada.delete(`/documents/${id}`))
+  const [ofSource, ofTarget] = ok(await ada.get('/trash')).data
+  ok(await ada.delete(`/trash/${ofSource.id}`))
+  const { not_restored: notRestored } = ok(await ada.post(`/trash/${ofTarget.id}/restore`)).data
+  t.strictSame(notRestored, ['translation_units'])
 })
 
 t.test('a relation comes back with the first of its two knowledge bases, whichever was deleted last', async (t) => {
@@ -64,6 +74,28 @@ t.test('a relation waits for its other document when the entry that has it is pu
     SELECT FROM relations WHERE workspace_id = ${ada.workspace_id}
     UNION ALL SELECT FROM trash_rows WHERE workspace_id = ${ada.workspace_id}`)
   t.equal(rows.length, 0)
+})
+
+t.test('a review of a candidate comes back although the candidate was found again in the meantime', async (t) => {
+  const ada = await signUp()
+  const { candidate, id, base, other } = await rejected(ada)
+  t.strictSame(await statusesOf(ada, other), ['pending'], 'the review is in the trash, and the name was found again')
+  ok(await restored(ada))
+  t.strictSame(await statusesOf(ada, base), ['rejected'])
+  t.strictSame(await statusesOf(ada, other), [])
+  const again = ok(await ada.get(`/concept-candidates?knowledge_base_id=${base}&review_status=all`)).data
+  t.match(again, [{ id: candidate.id, document_id: id, reviewed_by: ada.user_id }])
+})
+
+t.test('a candidate does not come back to a document when its review came back before', async (t) => {
+  const ada = await signUp()
+  const { id, base, other } = await rejected(ada)
+  ok(await ada.delete(`/documents/${id}`))
+  const entries = ok(await ada.get('/trash')).data
+  for (const entry of entries.toReversed()) ok(await ada.post(`/trash/${entry.id}/restore`))
+  t.strictSame(await statusesOf(ada, base), ['rejected'])
+  t.strictSame(await statusesOf(ada, other), [])
+  t.equal((await extract(ada, id)).skipped_rejected, 1)
 })
 
 t.test('what an account that is gone has written comes back without its name', async (t) => {
@@ -181,6 +213,30 @@ async function related(ada: Client) {
     remove: async ({ base }: End) => ok(await ada.delete(`/knowledge-bases/${base}?confirm_id=${base}`)),
     entryOf: async ({ base }: End) => ok(await ada.get(`/trash?knowledge_base_id=${base}`)).data[0].id,
   }
+}
+
+// Rejects the candidate of a document, moves the document to another knowledge base, and deletes the first one. Then
+// the name is found again.
+async function rejected(ada: Client) {
+  const base: number = ok(await ada.post('/knowledge-bases', { name: 'Base' })).data.id
+  const other: number = ok(await ada.post('/knowledge-bases', { name: 'Other' })).data.id
+  const { id } = await make(ada, [p('one')], { title: 'Handbook', knowledge_base_id: base })
+  const [candidate] = (await extract(ada, id)).candidates
+  ok(await ada.post(`/concept-candidates/${candidate.id}/reject`, {}, { 'if-match': '*' }))
+  ok(await ada.patch(`/documents/${id}`, { knowledge_base_id: other }))
+  ok(await ada.delete(`/knowledge-bases/${base}?confirm_id=${base}`))
+  await extract(ada, id)
+  return { candidate, id, base, other }
+}
+
+async function extract(ada: Client, id: string) {
+  return ok(await ada.post('/concept-candidates/extract', { document_id: id })).data
+}
+
+// The review statuses of all candidates of a knowledge base.
+async function statusesOf(ada: Client, base: number): Promise<string[]> {
+  const { data } = ok(await ada.get(`/concept-candidates?knowledge_base_id=${base}&review_status=all`))
+  return data.map(({ review_status }: { review_status: string }) => review_status)
 }
 
 async function restored(ada: Client) {

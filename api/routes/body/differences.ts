@@ -10,6 +10,7 @@ import { type Rehearsal, route } from '../../http/route.ts'
  * newest version, which the write keeps of the body before it, to the body that the write makes.
  */
 export const bodyRehearsal: Rehearsal = {
+  scopes: ['documents:read'],
   diff: DocumentDifference,
   async compare(tx, { caller, params }) {
     const { id: documentId } = params as { id: string }
@@ -51,7 +52,7 @@ export const differenceRoutes = [
       const { format = 'json' } = query
       const [from, to] = [namedBody(query.from) ?? 'newest', namedBody(query.to) ?? 'current']
       const pair = await bodyPair(db, { documentId: params.id, caller, from, to })
-      return { dataText: await differenceText(pair, format), etag: differenceVersion(pair, format) }
+      return { computeData: () => differenceText(pair, format), etag: differenceVersion(pair, format) }
     },
   }),
 ]

@@ -3,8 +3,9 @@ import { ComputationLimitError } from '../../../shared/computations/computation.
 import type { Queryable } from '../../../shared/database/database.ts'
 import { errorCatalogue } from '../../../shared/errors/error-catalogue.ts'
 import type { ErrorCode } from '../../../shared/errors/errors.ts'
-import { bodySizes, type FreshBody, freshBodies } from '../../../shared/reading/queries.ts'
+import { type FreshBody, freshBodies } from '../../../shared/reading/queries.ts'
 import { tokensOfOne } from '../../../shared/reading/schema.ts'
+import type { Answer } from '../../http/route.ts'
 import { itemTexts, type SeveralView, type Share } from './several-views.ts'
 
 // The most bytes of the bodies that are in memory at a time, apart from a single larger body, and the most bytes of
@@ -22,31 +23,35 @@ export type SeveralRead = {
 
 /**
  * Reads documents, each as far as its share of the tokens goes. `dataText` is an array as JSON text, with each document
- * once, in the order of the request. A document that is not visible has an item with an error. `workspaceId` is the
- * workspace of the documents, or null when they are in several workspaces.
+ * once, in the order of the request. A document that is not visible has an item with an error. An answer from
+ * several workspaces is not remembered for a repetition, since the caller may have lost one of them by then.
  *
  * Bodies are read and computed page by page, so neither memory nor a turn grows with the number of large documents.
  */
 export async function readSeveral(
   db: Queryable,
   { caller, ids, view, maxTokens }: SeveralRead,
-): Promise<{ dataText: string; workspaceId: string | null }> {
+): Promise<Answer & { dataText: string }> {
   const workspaceIds = visibleWorkspaces(caller)
   const documentIds = [...new Set(ids)]
   const share = shareOf(documentIds.length, maxTokens)
   const items = new Map<string, string>()
   const workspaces = new Set<string>()
-  for (const page of pagesOf(await bodySizes(db, { documentIds, workspaceIds }))) {
-    const bodies = await freshBodies(db, { documentIds: page, workspaceIds })
+  for (let hasMore = true; hasMore; ) {
+    const unread = documentIds.filter((id) => !items.has(id))
+    const { bodies, leftOut } = await freshBodies(db, { documentIds: unread, workspaceIds, bytes: pageBytes })
     const texts = await textsOf({ bodies, view, share })
     for (const [index, { id, workspace_id }] of bodies.entries()) {
       items.set(id, texts[index] as string)
       workspaces.add(workspace_id)
     }
+    hasMore = leftOut > 0
   }
   const texts = documentIds.map((id) => items.get(id) ?? missing(id))
-  const [workspaceId = null] = workspaces
-  return { dataText: `[${texts.join(',')}]`, workspaceId: workspaces.size === 1 ? workspaceId : null }
+  const dataText = `[${texts.join(',')}]`
+  const [workspaceId, ...others] = workspaces
+  if (others.length > 0) return { dataText, remembered: false }
+  return { dataText, ...(workspaceId !== undefined && { workspaceId }) }
 }
 
 function shareOf(documents: number, maxTokens = documents * tokensOfOne.usual): Share {
@@ -55,20 +60,6 @@ function shareOf(documents: number, maxTokens = documents * tokensOfOne.usual): 
     tokens: Math.min(Math.max(tokens, tokensOfOne.least), tokensOfOne.most),
     bytes: Math.floor(answerBytes / documents),
   }
-}
-
-function pagesOf(sizes: readonly { id: string; bytes: number }[]): string[][] {
-  const pages: string[][] = []
-  let left = 0
-  for (const { id, bytes } of sizes) {
-    if (bytes > left || pages.length === 0) {
-      pages.push([])
-      left = pageBytes
-    }
-    pages.at(-1)?.push(id)
-    left -= bytes
-  }
-  return pages
 }
 
 // When a page takes too much processor time or memory, its documents are computed one by one, so that only a hostile
@@ -89,14 +80,15 @@ async function eachOf({ bodies, ...view }: SeveralView): Promise<string[]> {
 }
 
 function missing(id: string): string {
-  return unread(id, { code: 'document_not_found', message: errorCatalogue.document_not_found.message })
+  return failed(id, { code: 'document_not_found', message: errorCatalogue.document_not_found.message })
 }
 
+// The request is not at fault, and a repetition would end in the same way.
 function tooCostly({ id }: FreshBody): string {
   const message = 'The document takes too much to be computed; read its content as tiptap-json.'
-  return unread(id, { code: 'invalid_node', message })
+  return failed(id, { code: 'document_too_large', message })
 }
 
-function unread(id: string, error: { code: ErrorCode; message: string }): string {
+function failed(id: string, error: { code: ErrorCode; message: string }): string {
   return JSON.stringify({ id, error })
 }

@@ -410,5 +410,5 @@ function piecesOf(text: string): string[] {
 function difference({ text, edited }: Body, format: 'json' | 'markdown'): string {
   const side = { seq: 'current' as const, version: 'v' }
   const heading = { document_id: 'doc_1', from: side, to: side }
-  return compareTexts({ from: text, to: documentToLines(edited).join('\n'), heading, format })
+  return compareTexts({ from: text, to: documentToLines(edited).join('\n'), heading, format, roomForWords: Infinity })
 }
