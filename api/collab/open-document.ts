@@ -248,7 +248,7 @@ export class OpenDocument {
     return { isRefusal }
   }
 
-  // Nobody can store text into a deleted document, so the text is dropped with it.
+  // Nobody can store text into a deleted document. A restored document has the text that was saved before.
   #deleted(): void {
     this.close()
     this.#onDeleted()

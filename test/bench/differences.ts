@@ -7,8 +7,8 @@ const rounds = 5
 const count = 4
 
 // The highest allowed times of differences, as multiples of reading both bodies. A read sends stored text, and only
-// blocks that differ are parsed. Where every block differs, 20,000 blocks are parsed and their words compared. The answer
-// is then almost three times as long as both bodies.
+// blocks that differ are parsed. Where every block differs, 20,000 blocks are parsed and their words compared. The
+// answer is then almost three times as long as both bodies.
 const bars = { 'one block in eight': 2, 'every block': 8 }
 
 /**

@@ -58,10 +58,10 @@ export async function writeCandidates(
   const refreshed = ofStatus('pending')
   const sourceVersion = source.version
   if (refreshed.length > 0) await refreshCandidates(tx, job, { found: refreshed, sourceVersion })
-  if (created.length > 0) await insertCandidates(tx, job, { found: created, sourceVersion })
+  const inserted = created.length > 0 ? await insertCandidates(tx, job, { found: created, sourceVersion }) : []
   await retireCandidates(tx, job, found)
   return {
-    created: created.length,
+    created: inserted.length,
     refreshed: refreshed.length,
     skipped_rejected: ofStatus('rejected').length,
     skipped_accepted: ofStatus('accepted').length,
@@ -113,20 +113,23 @@ function lockKnown(
     ORDER BY id FOR UPDATE`)
 }
 
-async function insertCandidates(
+// Inserts candidates and returns their ids. What comes back from the trash at the same moment stays as it is.
+function insertCandidates(
   tx: Transaction,
   job: DocumentJob,
   input: { found: readonly FoundCandidate[]; sourceVersion: string },
-): Promise<void> {
+): Promise<readonly string[]> {
   const rows = input.found.map((candidate) => ({ ...candidate, id: newId('cand') }))
-  await tx.query(sql.unsafe`
+  return tx.anyFirst(sql.type(row(Type.Object({ id: Type.String() })))`
     INSERT INTO concept_candidates
       (workspace_id, id, document_id, block_id, name, normalized_name, excerpt, extractor, extractor_version,
        fingerprint, source_version)
     SELECT ${job.workspace_id}, n.id, ${job.document_id}, n.block_id, n.name, n.normalized_name, n.excerpt, n.extractor,
       ${extractorVersion}, n.fingerprint, ${input.sourceVersion}
     FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS n
-      (id text, block_id text, name text, normalized_name text, excerpt text, extractor text, fingerprint text)`)
+      (id text, block_id text, name text, normalized_name text, excerpt text, extractor text, fingerprint text)
+    ON CONFLICT (workspace_id, fingerprint) DO NOTHING
+    RETURNING id`)
 }
 
 // Updates pending candidates that were found again; a candidate whose values stay the same keeps its version.
