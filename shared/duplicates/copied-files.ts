@@ -67,13 +67,8 @@ export async function keepCopies(
   { document, copies, createdBy }: { document: DocumentRow; copies: readonly FileCopy[]; createdBy: string },
 ): Promise<void> {
   if (copies.length === 0) return
-  if (
-    !(await claimFiles(
-      tx,
-      copies.map(({ copyId }) => copyId),
-    ))
-  )
-    throw unavailable()
+  const ids = copies.map(({ copyId }) => copyId)
+  if (!(await claimFiles(tx, ids))) throw unavailable()
   const rows = copies.map(({ attachment, copyId }) => ({
     workspace_id: document.workspace_id,
     id: copyId,
