@@ -26,7 +26,7 @@ const registry = `
 404 | section_not_found | {"id","field"?,"index"}
 405 | method_not_allowed | {"allow":[…]}
 409 | version_conflict | {"provided","current_version","current_hash"?,"field"?,"changed_block_ids"?:[…],"operation_index"?,"block_id"?}
-409 | text_not_found | {"index","nearest":[{"block_id","text"}]}
+409 | text_not_found | {"index","nearest":[≤3]}
 409 | text_ambiguous | {"index","block_ids":[…]}
 409 | idempotency_key_reused idempotency_in_progress | –
 409 | read_cursor_stale | {"cursor_version","current_version"}
