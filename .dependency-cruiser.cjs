@@ -4,14 +4,15 @@ const rooms = [
   // Infrastructure, which knows no noun.
   ...['config', 'schema', 'errors', 'process', 'models', 'locales', 'database', 'turns', 'computations'],
   ...['events', 'jobs', 'quotas', 'requests', 'migrations', 'health', 'start'],
-  // The core: what people write.
-  ...['auth', 'knowledge-bases', 'documents', 'body', 'differences', 'attachments', 'sharing', 'structure', 'export'],
+  // The core: what people write, and the log of who wrote it.
+  ...['audit', 'auth', 'knowledge-bases', 'documents', 'body', 'differences'],
+  ...['attachments', 'sharing', 'structure', 'export'],
   // What is derived from the core.
   ...['changes', 'relations', 'concepts', 'localization', 'search', 'summaries'],
   // What was deleted, of all nouns.
   'trash',
-  // What is read from several nouns at once.
-  'reading',
+  // What is read or copied from several nouns at once.
+  ...['reading', 'duplicates'],
   // What follows from a write or a deletion, in all nouns.
   'consequences',
   // A client of the interface, no part of the service.

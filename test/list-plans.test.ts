@@ -43,6 +43,8 @@ const callsOf: Record<string, (f: Fixture) => string[]> = {
   listFolderChildren: ({ folderId }) => [
     `/folders/${folderId}/children?limit=50&cursor=`,
     `/folders/${folderId}/children?limit=100&cursor=`,
+    `/folders/${folderId}/children?limit=50&sort=updated_at&cursor=`,
+    `/folders/${folderId}/children?limit=50&sort=manual&cursor=`,
   ],
   listDocuments: ({ folderId }) => [
     ...['', '&knowledge_base_id=$BASE', `&folder_id=${folderId}`].flatMap((place) => [
@@ -56,6 +58,27 @@ const callsOf: Record<string, (f: Fixture) => string[]> = {
       `/documents?limit=50${place}&locale=de&cursor=`,
       `/documents?limit=50${place}&locale=fr&sort=updated_at`,
     ]),
+  ],
+  listPublicShares: ({ documentId }) => [
+    '/public-shares?limit=50&cursor=',
+    '/public-shares?limit=50&knowledge_base_id=$BASE&cursor=',
+    `/public-shares?limit=50&document_id=${documentId}`,
+  ],
+  listAttachments: ({ documentId }) => [
+    '/attachments?limit=50&cursor=',
+    '/attachments?limit=50&knowledge_base_id=$BASE&cursor=',
+    '/attachments?limit=50&referenced=true&cursor=',
+    '/attachments?limit=50&referenced=false&cursor=',
+    `/attachments?limit=50&document_id=${documentId}&cursor=`,
+    `/attachments?limit=50&document_id=${documentId}&referenced=true&cursor=`,
+  ],
+  // Entries of a user, a token or an action are looked through in their order. Those of the seed are near.
+  listAudit: ({ documentId }) => [
+    '/audit?limit=50&cursor=',
+    `/audit?limit=50&document_id=${documentId}&cursor=`,
+    '/audit?limit=50&user_id=usr_1&token_id=tok_1&action=updateDocument&cursor=',
+    '/audit?limit=50&before=2000-01-01',
+    '/audit?limit=50&after=2100-01-01',
   ],
   listVersions: ({ documentId }) => [`/documents/${documentId}/versions?limit=50&cursor=`],
   listBlocks: ({ documentId }) => [`/documents/${documentId}/blocks?limit=1&recursive=true&cursor=`],

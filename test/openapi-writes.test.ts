@@ -93,6 +93,7 @@ export async function writeEverything() {
   await client.DELETE('/documents/{id}', { params: document })
   await client.POST('/documents/{id}/public-share', { params: document })
   await client.POST('/documents/read', { body: { ids: ['doc_1', 'doc_2'], view: 'plain-text', max_tokens: 8000 } })
+  await client.POST('/documents/{id}/duplicate', { params: document, body: { title: 'Copy', folder_id: 40 } })
   await client.POST('/documents/move', { body: { ids: ['doc_1', 'doc_2'], folder_id: 40 } })
   await client.POST('/documents/delete', { body: { ids: ['doc_1', 'doc_2'] } })
 

@@ -16,14 +16,19 @@ t.test('a document has one public link, whoever asks for it and how often', asyn
   const { id } = await make(ada, [p(text('x'))])
   const first = await ada.post(`/documents/${id}/public-share`)
   t.equal(first.status, 201)
-  const { share_id, created_at, ...rest } = first.body.data
+  const { share_id, created_at, created_by, ...rest } = first.body.data
   t.match(share_id, /^shr_[0-9A-HJKMNP-TV-Z]{26}$/)
   t.type(created_at, 'number')
+  t.match(created_by, /^usr_/)
   t.strictSame(rest, {
     document_id: id,
     url: `${origin}/s/${share_id}`,
     access: 'read',
     comments_enabled: false,
+    expires_at: null,
+    has_password: false,
+    view_count: 0,
+    last_viewed_at: null,
   })
   const second = await ada.post(`/documents/${id}/public-share`, {})
   t.equal(second.status, 200)
@@ -201,7 +206,8 @@ t.test('a link that does not exist is a page that says so', async (t) => {
     t.match(page.headers.get('content-type'), 'text/html')
     t.match(page.text, 'Page not found')
   }
-  t.equal((await nobody.post('//s/shr_01ARZ3NDEKTSV4RRFFQ69G5FAV')).status, 405)
+  t.equal((await nobody.post('//s/shr_01ARZ3NDEKTSV4RRFFQ69G5FAV')).status, 404)
+  t.equal((await nobody.put('//s/shr_01ARZ3NDEKTSV4RRFFQ69G5FAV')).status, 405)
 })
 
 t.test('images of the document come from the link, and no other file does', async (t) => {

@@ -17,6 +17,7 @@ const notDeleted: Record<string, string> = {
   document_sets: 'a set stays while a member is in the trash',
   translation_audit: 'goes with its set',
   events: 'the log of what happened',
+  audit_log: 'the log of who wrote what',
   summary_jobs: 'jobs end as obsolete',
   translation_jobs: 'jobs end as obsolete',
   public_share_directory: 'an address never comes back',

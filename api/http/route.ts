@@ -55,11 +55,14 @@ export type Answer = {
   write?: (response: Response) => Promise<void>
   /**
    * The workspace of the answer, if there is exactly one. An answer that is repeated for an Idempotency-Key is 404 once
-   * the caller has lost this workspace.
+   * the caller has lost this workspace. The audit log of the workspace has the write; a write that names no document,
+   * knowledge base or folder in its path has to say its workspace.
    */
   workspaceId?: string
   /** False for an answer that is not remembered for its Idempotency-Key, so that a repetition runs again. */
   remembered?: false
+  /** The documents of a write for its entries in the audit log, where the path does not name the document. */
+  documentIds?: readonly string[]
 }
 
 /**

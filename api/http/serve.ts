@@ -6,8 +6,8 @@ import { type Ahead, computingAhead, onTheSpot } from '../../shared/computations
 import { inTransaction, type Transaction } from '../../shared/database/database.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
 import { parseUserAgent } from '../../shared/requests/client.ts'
-import { insertAuditEntry } from '../../shared/requests/queries.ts'
 import { onBehalfOf } from '../../shared/turns/requester.ts'
+import { recordWrite } from './audit.ts'
 import { authenticate, requireScopes } from './authenticate.ts'
 import { answerOnce, type KeyedRequest, parseIdempotencyKey } from './idempotency.ts'
 import { paramsReader, queryReader } from './input.ts'
@@ -213,7 +213,7 @@ async function answerWrite(spec: Route, { call, path, keyed, isMinimal }: Receiv
   const write = async (tx: Transaction, ahead: Ahead) => {
     const context = writeContext({ ...call, tx, ahead })
     const handled = await spec.handle({ ...call, db: tx, tx, ahead, write: context, prepared })
-    if (spec.access !== 'anyone') audit(tx, { spec, path, call })
+    if (spec.access !== 'anyone') recordWrite(tx, { spec, path, call, answer: handled })
     const answer = { ...handled, status: statusOf(spec, handled) }
     return isMinimal ? minimalAnswer(spec, answer) : answer
   }
@@ -245,18 +245,4 @@ async function prepare(spec: Route, call: ReceivedCall): Promise<() => unknown> 
 
 function outsideTransaction(call: ReceivedCall) {
   return { ...call, tx: call.db, ahead: onTheSpot, write: null }
-}
-
-function audit(tx: Transaction, write: { spec: Route; path: string; call: ReceivedCall }): void {
-  const { caller, client, requestId } = write.call
-  insertAuditEntry(tx, {
-    requestId,
-    tokenId: caller.tokenId,
-    userId: caller.userId,
-    method: write.spec.method,
-    path: write.path,
-    clientName: client.name,
-    clientVersion: client.version,
-    isAgent: client.isAgent,
-  })
 }

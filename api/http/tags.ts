@@ -19,6 +19,7 @@ export const tags = {
   Localization: 'Document sets, translations, their units and jobs.',
   Attachments: 'Files of documents.',
   Trash: 'What was deleted, and the way back.',
+  Audit: 'Who wrote what through which program, for owners.',
 } as const satisfies Record<string, string>
 
 /** The chapter of the guide that explains a section: `writes` is `api/guide/writes.md`, served as `/guide/writes`. */
@@ -39,6 +40,7 @@ export const guideChapters: Record<RouteTag, string> = {
   Localization: 'translation',
   Attachments: 'attachments',
   Trash: 'trash',
+  Audit: 'authentication',
 }
 
 /** Name of a section. */

@@ -18,6 +18,8 @@ const limits = {
   // Guesses of device codes by one user, and from one address.
   'user-code': { points: 10, seconds: 900 },
   'user-code-address': { points: 30, seconds: 900 },
+  // The password of one shared document from one address.
+  'share-password': { points: 10, seconds: 60 },
 } as const
 
 /** Name of a limit on guesses. */

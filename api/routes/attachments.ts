@@ -1,10 +1,15 @@
 import Type from 'typebox'
 import { presentAttachment, requireAttachment } from '../../shared/attachments/attachment.ts'
 import { deleteAttachment } from '../../shared/attachments/delete.ts'
+import { attachmentPage } from '../../shared/attachments/queries.ts'
 import { Attachment } from '../../shared/attachments/schema.ts'
 import { createAttachment } from '../../shared/attachments/upload.ts'
-import { ulidPattern } from '../../shared/schema/ids.ts'
+import { visibleWorkspaces } from '../../shared/auth/caller.ts'
+import { IntegerIdFilter } from '../../shared/schema/identifiers.ts'
+import { documentIdPattern, ulidPattern } from '../../shared/schema/ids.ts'
 import { Text } from '../../shared/schema/strings.ts'
+import { decodeCursor, encodeCursor, pageOf } from '../http/pagination.ts'
+import { pageParameters } from '../http/parameters.ts'
 import { route } from '../http/route.ts'
 import { bytesHeaders, sendBytes } from '../http/send-bytes.ts'
 
@@ -16,6 +21,35 @@ const AttachmentParameter = Type.Object({
 
 /** The routes of attachments. See `api/guide/attachments.md#uploads`. */
 export const attachmentRoutes = [
+  route({
+    method: 'GET',
+    path: '/attachments',
+    operationId: 'listAttachments',
+    tag,
+    summary: 'List attachments',
+    description: 'Newest first. `referenced=false` finds the files that no body shows.',
+    extension: true,
+    scopes: ['attachments:read'],
+    query: Type.Object({
+      ...pageParameters,
+      knowledge_base_id: Type.Optional(IntegerIdFilter()),
+      document_id: Type.Optional(Type.String({ pattern: documentIdPattern, description: 'that the files belong to' })),
+      referenced: Type.Optional(Type.Boolean({ description: 'whether a body of the workspace shows the file' })),
+    }),
+    success: { status: 200, description: 'A page of attachments', data: Attachment, list: true },
+    errors: ['invalid_cursor'],
+    async handle({ db, caller, query, endpoint }) {
+      const { knowledge_base_id: knowledgeBaseId, document_id: documentId, referenced, limit = 50, cursor } = query
+      const filters = { knowledgeBaseId, documentId, referenced }
+      const scope = { endpoint, filters, sort: 'created_at' }
+      const after = cursor === undefined ? null : decodeCursor(scope, cursor, ['number', 'string'])
+      const rows = await attachmentPage(db, { ...filters, workspaceIds: visibleWorkspaces(caller), after, limit })
+      const next = (last: (typeof rows)[number]) => encodeCursor(scope, [last.created_at, last.id])
+      const { data, page } = pageOf({ rows, limit, cursor, next })
+      return { data: data.map(presentAttachment), page }
+    },
+  }),
+
   route({
     method: 'POST',
     path: '/attachments',
@@ -36,7 +70,7 @@ export const attachmentRoutes = [
         { caller, documentId: body.document_id, file },
       )
       const data = presentAttachment(attachment)
-      return { data, location: data.url, workspaceId: attachment.workspace_id }
+      return { data, location: data.url, workspaceId: attachment.workspace_id, documentIds: [data.document_id] }
     },
   }),
 
@@ -94,8 +128,7 @@ export const attachmentRoutes = [
     success: { status: 204, description: 'Deleted', data: null },
     errors: ['attachment_not_found', 'attachment_referenced'],
     async handle({ write, caller, params, query }) {
-      await deleteAttachment(write, { id: params.id, caller, force: query.force ?? false })
-      return {}
+      return deleteAttachment(write, { id: params.id, caller, force: query.force ?? false })
     },
   }),
 ]

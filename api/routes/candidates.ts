@@ -88,7 +88,7 @@ export const candidateRoutes: readonly Route[] = [
     async handle({ tx, ahead, caller, body }) {
       const input = { documentId: body.document_id, caller }
       const { extraction, workspaceId } = await extractFromDocument({ tx, ahead }, input)
-      return { data: extraction, workspaceId }
+      return { data: extraction, workspaceId, documentIds: [body.document_id] }
     },
   }),
 
@@ -119,7 +119,8 @@ export const candidateRoutes: readonly Route[] = [
       const [candidate] = await presentCandidates(tx, [await findCandidate(tx, { caller, id })])
       const concept = await presentConcept(tx, await namedConcept(tx, accepted))
       const etag = candidate?.version ?? null
-      return { data: { candidate, concept }, etag, workspaceId: accepted.workspace_id }
+      const documentIds = candidate === undefined ? [] : [candidate.document_id]
+      return { data: { candidate, concept }, etag, workspaceId: accepted.workspace_id, documentIds }
     },
   }),
 
@@ -141,7 +142,7 @@ export const candidateRoutes: readonly Route[] = [
       await rejectCandidate(tx, { id, caller, reason: body.reason ?? null, guard: versionGuard(guard) })
       const found = await findCandidate(tx, { caller, id })
       const [data] = await presentCandidates(tx, [found])
-      return { data, etag: data?.version ?? null, workspaceId: found.workspace_id }
+      return { data, etag: data?.version ?? null, workspaceId: found.workspace_id, documentIds: [found.document_id] }
     },
   }),
 ]

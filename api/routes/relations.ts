@@ -56,7 +56,8 @@ export const relationRoutes = [
     async handle({ tx, caller, body }) {
       const { workspaceId, id } = await createRelation(tx, { caller, relation: body })
       const data = await readRelation(tx, { id, workspaceIds: visibleWorkspaces(caller) })
-      return { data, location: `${apiPrefix}/relations/${id}`, workspaceId }
+      const documentIds = [body.source_document_id]
+      return { data, location: `${apiPrefix}/relations/${id}`, workspaceId, documentIds }
     },
   }),
 
@@ -72,8 +73,8 @@ export const relationRoutes = [
     success: { status: 204, description: 'Deleted', data: null },
     errors: ['relation_not_found', 'inline_relation'],
     async handle({ tx, caller, params }) {
-      await deleteRelation(tx, { id: params.id, caller })
-      return {}
+      const relation = await deleteRelation(tx, { id: params.id, caller })
+      return { workspaceId: relation.workspace_id, documentIds: [relation.source_document_id] }
     },
   }),
 

@@ -1,5 +1,6 @@
 import type { Route } from '../http/route.ts'
 import { attachmentRoutes } from './attachments.ts'
+import { auditRoutes } from './audit.ts'
 import { blockRoutes } from './body/blocks.ts'
 import { changesRoutes } from './body/changes.ts'
 import { contentRoutes } from './body/content.ts'
@@ -11,6 +12,7 @@ import { candidateRoutes } from './candidates.ts'
 import { conceptRoutes } from './concepts.ts'
 import { deviceRoutes } from './device.ts'
 import { documentRoutes } from './documents/documents.ts'
+import { duplicateRoutes } from './documents/duplicates.ts'
 import { exportRoutes } from './documents/export.ts'
 import { folderRoutes } from './documents/folders.ts'
 import { knowledgeBaseRoutes } from './documents/knowledge-bases.ts'
@@ -38,6 +40,7 @@ export const routes: readonly Route[] = [
   ...exportRoutes,
   ...folderRoutes,
   ...documentRoutes,
+  ...duplicateRoutes,
   ...severalRoutes,
   ...sharingRoutes,
   ...contentRoutes,
@@ -50,4 +53,5 @@ export const routes: readonly Route[] = [
   ...localizationRoutes,
   ...attachmentRoutes,
   ...trashRoutes,
+  ...auditRoutes,
 ]

@@ -91,7 +91,7 @@ export const trashRoutes = [
       const entry = await requireEntry(tx, { caller, id: params.id, retention: service.config })
       const restored = await restoreEntry(write, { entry, location: body })
       const data = { ...(await presentRestored(tx, restored)), not_restored: restored.notRestored }
-      return { data, workspaceId: restored.entry.workspace_id }
+      return { data, ...auditedAs(restored.entry) }
     },
   }),
 
@@ -110,7 +110,7 @@ export const trashRoutes = [
     async handle({ service, tx, caller, params: { id } }) {
       const entry = await requireEntry(tx, { caller, id, retention: service.config })
       if (!(await purgeEntry(tx, entry))) throw new Refusal('trash_not_found', { details: { id } })
-      return {}
+      return auditedAs(entry)
     },
   }),
 ]
@@ -125,6 +125,11 @@ async function requireEntry(
   if (entry.type !== 'document') requireScopes(input.caller, ['documents:write', 'knowledge-bases:write'])
   requireWriter(input.caller, entry.workspace_id)
   return entry
+}
+
+// The audit has the write for the document of the entry, or else for its workspace.
+function auditedAs({ workspace_id: workspaceId, document_id }: TrashEntryRow) {
+  return { workspaceId, documentIds: document_id === null ? [] : [document_id] }
 }
 
 async function presentRestored(db: Queryable, restored: Restored) {

@@ -20,16 +20,17 @@ import { type AttachmentRow, deleteAttachmentRow } from './queries.ts'
 const maximumRounds = 5
 
 /**
- * Deletes an attachment; the bytes are removed after the commit. Refuses with 404 `attachment_not_found`, and with 403
- * without a writing role. While bodies of the workspace show the attachment, refuses with 409 `attachment_referenced`,
- * which names up to 20 of the documents. With `force` it removes the images of the attachment from every such body
- * instead, as a write of each document. With `force` it refuses with 503 when, five times in turn, another document has
- * come to show the attachment while the locks were taken.
+ * Deletes an attachment; the bytes are removed after the commit. Returns its workspace, and the ids of its document and
+ * of the documents from which images were removed. Refuses with 404 `attachment_not_found`, and with 403 without a
+ * writing role. While bodies of the workspace show the attachment, refuses with 409 `attachment_referenced`, which
+ * names up to 20 of the documents. With `force` it removes the images of the attachment from every such body instead,
+ * as a write of each document. With `force` it refuses with 503 when, five times in turn, another document has come to
+ * show the attachment while the locks were taken.
  */
 export async function deleteAttachment(
   context: CommitContext,
   input: { id: string; caller: Caller; force: boolean },
-): Promise<void> {
+): Promise<{ workspaceId: string; documentIds: string[] }> {
   const { tx } = context
   const { id, caller, force } = input
   // The edits are of many documents.
@@ -44,6 +45,10 @@ export async function deleteAttachment(
     await commitBody({ ...context, ahead }, { documentId, caller, edit })
   }
   await deleteAttachmentRow(tx, attachment)
+  return {
+    workspaceId: attachment.workspace_id,
+    documentIds: [...new Set([attachment.document_id, ...documentIds])],
+  }
 }
 
 type Key = Pick<AttachmentRow, 'workspace_id' | 'id'>

@@ -1,4 +1,5 @@
-import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { copyFile, mkdir, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 
@@ -7,18 +8,29 @@ import type { Readable } from 'node:stream'
  * So a file that has its final name is complete.
  */
 export function localFiles(directory: string) {
+  async function store(id: string, writeTo: (temporary: string) => Promise<void>): Promise<void> {
+    const { folder, path, temporary } = pathsOf(directory, id)
+    await makeFolder(directory, folder)
+    try {
+      await writeTo(temporary)
+      await rename(temporary, path)
+    } catch (error) {
+      await rm(temporary, { force: true })
+      throw error
+    }
+    await syncDirectory(folder)
+  }
+
   return {
-    async write(id: string, bytes: Readable): Promise<void> {
-      const { folder, path, temporary } = pathsOf(directory, id)
-      await makeFolder(directory, folder)
+    write: (id: string, bytes: Readable): Promise<void> => store(id, (temporary) => writeSynced(temporary, bytes)),
+    async copy({ from, to }: { from: string; to: string }): Promise<boolean> {
       try {
-        await writeSynced(temporary, bytes)
-        await rename(temporary, path)
+        await store(to, (temporary) => copySynced(pathsOf(directory, from).path, temporary))
+        return true
       } catch (error) {
-        await rm(temporary, { force: true })
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
         throw error
       }
-      await syncDirectory(folder)
     },
     async read(id: string): Promise<Readable | null> {
       try {
@@ -47,6 +59,17 @@ async function writeSynced(path: string, bytes: Readable): Promise<void> {
   const file = await open(path, 'wx', 0o600)
   try {
     await file.writeFile(bytes)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+// File systems that can share the bytes of two files do so.
+async function copySynced(from: string, to: string): Promise<void> {
+  await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
+  const file = await open(to, 'r+')
+  try {
     await file.sync()
   } finally {
     await file.close()

@@ -16,26 +16,29 @@ import type { FileStore } from './store.ts'
  * or was cut off, or it is the file of a deleted attachment. Each orphan has a row in the table `loose_files`.
  */
 
-/** One orphan whatever its age, or the oldest orphans that may be removed by now. */
-export type DueOrphans = { id: string } | { limit: number }
+/** Orphans by their ids whatever their age, or the oldest orphans that may be removed by now. */
+export type DueOrphans = { ids: readonly string[] } | { limit: number }
 
 const IdRow = row(Type.Object({ id: Type.String() }))
 
 /**
- * Records an upload as an orphan before its first byte is stored. The file may be removed after `hours` hours, unless
- * an attachment has claimed the file.
+ * Records files as orphans before their first bytes are stored. The files may be removed after `hours` hours, unless
+ * attachments have claimed them.
  */
-export async function recordOrphan(db: Queryable, file: { id: string; hours: number }): Promise<void> {
+export async function recordOrphans(db: Queryable, files: { ids: readonly string[]; hours: number }): Promise<void> {
   await db.query(
     prepared(sql.unsafe`
-    INSERT INTO loose_files (id, removable_at) VALUES (${file.id}, now() + make_interval(hours => ${file.hours}))`),
+    INSERT INTO loose_files (id, removable_at)
+    SELECT id, now() + make_interval(hours => ${files.hours}) FROM unnest(${sql.array([...files.ids], 'text')}) AS id`),
   )
 }
 
-/** Claims the stored file `id` for the attachment `id`; false when the file was removed meanwhile. */
-export async function claimFile(tx: Transaction, id: string): Promise<boolean> {
-  const { rowCount } = await tx.query(prepared(sql.unsafe`DELETE FROM loose_files WHERE id = ${id}`))
-  return rowCount === 1
+/** Claims each stored file for the attachment of the same id; false when one of the files was removed meanwhile. */
+export async function claimFiles(tx: Transaction, ids: readonly string[]): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    prepared(sql.unsafe`DELETE FROM loose_files WHERE id = ANY(${sql.array([...ids], 'text')})`),
+  )
+  return rowCount === ids.length
 }
 
 /**
@@ -57,8 +60,9 @@ export async function removeOrphans(
 }
 
 function lockOrphans(tx: Transaction, due: DueOrphans): Promise<readonly string[]> {
-  const condition = 'id' in due ? sql.fragment`id = ${due.id}` : sql.fragment`removable_at <= now()`
-  const limit = 'id' in due ? 1 : due.limit
+  const condition =
+    'ids' in due ? sql.fragment`id = ANY(${sql.array([...due.ids], 'text')})` : sql.fragment`removable_at <= now()`
+  const limit = 'ids' in due ? due.ids.length : due.limit
   return tx.anyFirst(sql.type(IdRow)`
     SELECT id FROM loose_files WHERE ${condition} ORDER BY removable_at LIMIT ${limit} FOR UPDATE SKIP LOCKED`)
 }

@@ -1,7 +1,8 @@
 import Type, { type Static } from 'typebox'
 import { prepared, type Queryable, sql, type Transaction } from '../database/database.ts'
 import { row } from '../database/row.ts'
-import { inWorkspaces } from '../database/workspaces.ts'
+import { inWorkspaces, mergedPage } from '../database/workspaces.ts'
+import { inKnowledgeBase, workspaceOfBase } from '../documents/in-knowledge-base.ts'
 import { Nullable } from '../schema/identifiers.ts'
 
 const AttachmentShape = Type.Object({
@@ -21,11 +22,14 @@ const AttachmentRow = row(AttachmentShape)
 /** A row of `attachments`; `referenced` tells whether a body of its workspace shows the attachment. */
 export type AttachmentRow = Static<typeof AttachmentShape>
 
+// With EXISTS, the planner may read the references of all attachments at once. A scalar subquery looks up each row.
+const isReferenced = sql.fragment`coalesce((
+  SELECT true FROM attachment_references r WHERE r.workspace_id = a.workspace_id AND r.attachment_id = a.id LIMIT 1
+), false)`
+
 const columns = sql.fragment`
   a.workspace_id, a.id, a.document_id, a.filename, a.content_type, a.size, a.sha256, a.created_at, a.created_by,
-  EXISTS (
-    SELECT FROM attachment_references r WHERE r.workspace_id = a.workspace_id AND r.attachment_id = a.id
-  ) AS referenced`
+  ${isReferenced} AS referenced`
 
 /** The public id of an attachment, and the workspaces that the caller can see. */
 export type AttachmentLocator = { id: string; workspaceIds: readonly string[] }
@@ -37,6 +41,45 @@ export function visibleAttachment(db: Queryable, locator: AttachmentLocator): Pr
     SELECT ${columns} FROM attachments a
     WHERE ${inWorkspaces(sql.fragment`a.workspace_id`, locator.workspaceIds)} AND a.id = ${locator.id}`),
   )
+}
+
+/** The filters of a list of attachments; `after` is the `created_at` and the id of the last attachment seen. */
+export type AttachmentFilter = {
+  workspaceIds: readonly string[]
+  knowledgeBaseId?: number | undefined
+  documentId?: string | undefined
+  referenced?: boolean | undefined
+  after: readonly (string | number)[] | null
+  limit: number
+}
+
+/** Up to `limit + 1` attachments after a position, newest first. */
+export function attachmentPage(db: Queryable, filter: AttachmentFilter): Promise<readonly AttachmentRow[]> {
+  const { workspaceIds, knowledgeBaseId, documentId, referenced, after, limit } = filter
+  const [createdAt, id] = after ?? []
+  const owner = { workspaceId: sql.fragment`a.workspace_id`, documentId: sql.fragment`a.document_id` }
+  const conditions = [
+    ...(documentId === undefined ? [] : [sql.fragment`a.document_id = ${documentId}`]),
+    ...(knowledgeBaseId === undefined ? [] : [inKnowledgeBase({ ...owner, knowledgeBaseId })]),
+    ...(referenced === undefined ? [] : [referenced ? isReferenced : sql.fragment`NOT ${isReferenced}`]),
+    ...(createdAt === undefined
+      ? []
+      : [
+          sql.fragment`
+            (a.created_at, a.id) < (to_timestamp(${createdAt}::float8 / 1000)::timestamptz(3), ${id ?? ''})`,
+        ]),
+  ]
+  return db.any(sql.type(AttachmentRow)`
+    ${mergedPage({
+      workspaceIds,
+      pageOf: (workspaceId) => sql.fragment`
+        SELECT ${columns} FROM attachments a
+        WHERE ${sql.join([sql.fragment`a.workspace_id = ${workspaceId}`, ...conditions], sql.fragment` AND `)}
+        ORDER BY a.created_at DESC, a.id DESC LIMIT ${limit + 1}`,
+      order: sql.fragment`page.created_at DESC, page.id DESC`,
+      limit: limit + 1,
+      isRead: workspaceOfBase(knowledgeBaseId),
+    })}`)
 }
 
 /** An attachment that the current body of a document shows, or null. */
@@ -75,6 +118,17 @@ export function insertAttachment(
     VALUES (${workspace_id}, ${id}, ${document_id}, ${filename}, ${content_type}, ${size}, ${sha256}, ${created_by})
     RETURNING ${columns}`),
   )
+}
+
+/** Stores the rows of files of one document. The bytes are stored already. */
+export async function insertAttachments(
+  tx: Transaction,
+  attachments: readonly Omit<AttachmentRow, 'referenced' | 'created_at'>[],
+): Promise<void> {
+  await tx.query(sql.unsafe`
+    INSERT INTO attachments (workspace_id, id, document_id, filename, content_type, size, sha256, created_by)
+    SELECT workspace_id, id, document_id, filename, content_type, size, sha256, created_by
+    FROM jsonb_populate_recordset(NULL::attachments, ${JSON.stringify(attachments)}::jsonb)`)
 }
 
 /** Deletes the row of an attachment; a trigger makes its file an orphan. */

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { DeleteObjectsCommand, GetObjectCommand, NoSuchKey, S3Client } from '@aws-sdk/client-s3'
+import { CopyObjectCommand, DeleteObjectsCommand, GetObjectCommand, NoSuchKey, S3Client } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
 
 /**
@@ -25,6 +25,15 @@ export function s3Files(options: BucketLocation) {
     async write(id: string, bytes: Readable): Promise<void> {
       const params = { Bucket, Key: keyOf(id), Body: bytes, ContentType: 'application/octet-stream' }
       await new Upload({ client, params, queueSize: 1, partSize }).done()
+    },
+    async copy({ from, to }: { from: string; to: string }): Promise<boolean> {
+      try {
+        await client.send(new CopyObjectCommand({ Bucket, Key: keyOf(to), CopySource: `${Bucket}/${keyOf(from)}` }))
+        return true
+      } catch (error) {
+        if (error instanceof NoSuchKey) return false
+        throw error
+      }
     },
     async read(id: string): Promise<Readable | null> {
       try {

@@ -16,6 +16,11 @@ export type FileStore = {
   write: (id: string, bytes: Readable) => Promise<void>
   /** The bytes of a file from first to last, or null when the store has no such file. */
   read: (id: string) => Promise<Readable | null>
+  /**
+   * Copies a file under another id; when the promise resolves, the copy survives a power cut. False when the store has
+   * no file `from`. The bytes do not pass through this process where the store can copy by itself.
+   */
+  copy: (file: { from: string; to: string }) => Promise<boolean>
   /** Removes files, half-written files too. An id without a file is no error. */
   remove: (ids: readonly string[]) => Promise<void>
 }

@@ -8,7 +8,7 @@ import { makeRoom } from '../quotas/quotas.ts'
 import { newId } from '../schema/ids.ts'
 import { harmlessFilename } from './filename.ts'
 import { Inspection } from './inspection.ts'
-import { claimFile, recordOrphan, removeOrphans } from './orphans.ts'
+import { claimFiles, recordOrphans, removeOrphans } from './orphans.ts'
 import { type AttachmentRow, insertAttachment } from './queries.ts'
 import type { FileStore } from './store.ts'
 
@@ -50,7 +50,7 @@ export class Upload {
       throw unsupportedMediaType({ sent: contentType, accepted: acceptedTypes })
     }
     const id = newId('att')
-    await recordOrphan(database, { id, hours: 1 })
+    await recordOrphans(database, { ids: [id], hours: 1 })
     this.#id = id
     const inspection = new Inspection({ contentType, maxBytes, acceptedTypes })
     // When the sender fails, `pipeline` fails the inspection with the same error, and `files.write` rejects. So the
@@ -72,7 +72,7 @@ export class Upload {
    * Removes the file unless an attachment has claimed it. Call it once the request has ended, in success or failure.
    */
   async release(): Promise<void> {
-    if (this.#id !== null) await removeOrphans(this.#context, { id: this.#id })
+    if (this.#id !== null) await removeOrphans(this.#context, { ids: [this.#id] })
   }
 }
 
@@ -89,7 +89,7 @@ export async function createAttachment(
   const { caller, documentId, file } = input
   const document = await requireLockedDocument(tx, { documentId, caller, field: 'document_id' })
   requireWriter(caller, document.workspace_id)
-  if (!(await claimFile(tx, file.id))) throw new Refusal('service_unavailable', { headers: { 'Retry-After': '1' } })
+  if (!(await claimFiles(tx, [file.id]))) throw new Refusal('service_unavailable', { headers: { 'Retry-After': '1' } })
   const { id, filename, contentType, size, sha256 } = file
   await makeRoom(tx, {
     workspaceId: document.workspace_id,

@@ -35,6 +35,15 @@ export function requireWriter(caller: Caller, workspaceId: string): void {
 }
 
 /**
+ * Ids of the workspaces that the caller owns. Refuses with 403 `forbidden` a caller who owns none.
+ */
+export function ownedWorkspaces(caller: Caller): string[] {
+  const owned = caller.memberships.filter(({ role }) => role === 'owner')
+  if (owned.length === 0) throw new Refusal('forbidden', { details: { required_role: 'owner' } })
+  return owned.map(({ workspace_id }) => workspace_id)
+}
+
+/**
  * The workspace that gets the caller's new knowledge bases: the workspace of the oldest membership. Refuses with 404
  * `workspace_not_found` when the user is in no workspace.
  */

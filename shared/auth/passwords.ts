@@ -15,11 +15,16 @@ const form = /^scrypt\$(\d{1,7})\$([A-Za-z0-9_-]+)\$([A-Za-z0-9_-]+)$/
 // wait, and at most 10 of one address: an attacker who tries passwords keeps nobody else from signing in.
 const turns = new Turns({ atOnce: 2, ofOneUser: 1, waiting: 40, waitingOfOneUser: 10, patienceMs: 30_000 })
 
-/** Hashes a password with a fresh salt: `scrypt$<N>$<salt>$<key>`, base64url. */
-export async function hashPassword(password: string): Promise<string> {
-  const salt = randomBytes(16)
-  const key = await derive(password.normalize('NFKC'), salt, keyLength, cost)
-  return ['scrypt', cost.N, salt.toString('base64url'), key.toString('base64url')].join('$')
+/**
+ * Hashes a password with a fresh salt: `scrypt$<N>$<salt>$<key>`, base64url. Refuses with 503 `service_unavailable`
+ * while too many passwords wait for their turn.
+ */
+export function hashPassword(password: string): Promise<string> {
+  return turns.run(async () => {
+    const salt = randomBytes(16)
+    const key = await derive(password.normalize('NFKC'), salt, keyLength, cost)
+    return ['scrypt', cost.N, salt.toString('base64url'), key.toString('base64url')].join('$')
+  })
 }
 
 /**
@@ -36,8 +41,12 @@ export async function checkPassword(
   return user !== null && isRight ? user.id : null
 }
 
-// Without a hash the answer is false, after the same work. So the time taken does not tell whether the account exists.
-function verifyPassword(password: string, hash: string | null): Promise<boolean> {
+/**
+ * Whether a password is the one of a hash. Without a hash the answer is false, after the same work. So the time taken
+ * does not tell whether there is a hash. Refuses with 503 `service_unavailable` while too many passwords wait for their
+ * turn.
+ */
+export function verifyPassword(password: string, hash: string | null): Promise<boolean> {
   return turns.run(async () => {
     const [, N, salt = '', key = ''] = form.exec(hash ?? '') ?? []
     const stored = Buffer.from(key, 'base64url')

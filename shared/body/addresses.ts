@@ -12,6 +12,7 @@ const attachmentIdPattern = new RegExp(`^att_${ulidPattern}$`)
 
 // Canonical JSON escapes quotes within texts, so only attributes of images match this pattern.
 const attachmentInText = /"attachmentId":"(att_[0-9A-Z]{26})"/g
+const linkedInText = /"href":"\/api\/v1\/attachments\/(att_[0-9A-Z]{26})"/g
 
 /** True if a link may lead to the address: the scheme is allowed, or the address is a relative reference. */
 export function isAllowedHref(href: string): boolean {
@@ -48,6 +49,11 @@ export function showsAttachment(text: string, id: string): boolean {
 /** The ids of the attachments that the images in the stored lines of a body show. */
 export function attachmentsIn(text: string): Set<string> {
   return new Set(Array.from(text.matchAll(attachmentInText), (match) => match[1] as string))
+}
+
+/** The ids of the attachments to whose bytes links in the stored lines of a body lead. */
+export function linkedAttachmentsIn(text: string): Set<string> {
+  return new Set(Array.from(text.matchAll(linkedInText), (match) => match[1] as string))
 }
 
 function hasScheme(address: string, allowed: Set<string>): boolean {

@@ -12,6 +12,20 @@ export type Ahead = {
    * folder.
    */
   ofMany: Ahead
+  /** Resolves to what an acquisition has acquired. Rejects with the error of `acquire`. */
+  acquired: <T>(acquisition: Acquisition<T>) => Promise<T>
+}
+
+/**
+ * A slow effect outside the database which a transaction needs, such as copies of files. `acquire` runs while no lock
+ * is held. It runs again when the transaction asks by the same `name` with another `input`. `release` removes what the
+ * transaction has not kept. It is called for each acquisition once the transaction has ended, in success or failure.
+ */
+export type Acquisition<T> = {
+  name: string
+  input: unknown
+  acquire: () => Promise<T>
+  release: (acquired: T) => Promise<void>
 }
 
 /** An `Ahead` that computes immediately, for code that holds no locks. */
@@ -20,6 +34,7 @@ export const onTheSpot: Ahead = {
   get ofMany() {
     return onTheSpot
   },
+  acquired: ({ acquire }) => acquire(),
 }
 
 /**
@@ -36,10 +51,19 @@ export const onTheSpot: Ahead = {
  * for a large output. Within its turn the transaction computes in threads while it holds its locks, and comes through.
  * Rejects with 503 `service_unavailable` when such a computation would hold the locks for too long.
  *
- * `transaction` must have no effect outside the database.
+ * `transaction` must have no effect outside the database, except by `acquired`.
  */
 export async function computingAhead<T>(transaction: (ahead: Ahead) => Promise<T>): Promise<T> {
-  const known: Known = new Map()
+  const known: Known = { outcomes: new Map(), releases: [] }
+  try {
+    return await inRounds(transaction, known)
+  } finally {
+    // A failed release must not hide the end of the transaction. The owner of the effect has another way to remove it.
+    for (const release of known.releases) await release().catch(() => {})
+  }
+}
+
+async function inRounds<T>(transaction: (ahead: Ahead) => Promise<T>, known: Known): Promise<T> {
   for (let round = 1; round <= roundsAhead; round += 1) {
     try {
       return await transaction(aheadOfLocks(known))
@@ -58,20 +82,27 @@ const roundsAhead = 9
 
 type Outcome = { input: unknown; output: () => unknown }
 
-/** The latest outcome of each computation. */
-type Known = Map<unknown, Outcome>
+/** The latest outcome of each computation and acquisition, and what is to be released in the end. */
+type Known = { outcomes: Map<unknown, Outcome>; releases: (() => Promise<void>)[] }
 
 function aheadOfLocks(known: Known): Ahead {
   return {
     result: async (computation, input) =>
       knownOrSmall(known, { computation, input }, () => {
         throw new NotComputed(async () => {
-          known.set(computation, { input, output: await settled(compute(computation, input)) })
+          known.outcomes.set(computation, { input, output: await settled(compute(computation, input)) })
         })
       }),
-    ofMany: sourceOfMany((computation) => {
+    ofMany: sourceOfMany(known, (computation) => {
       throw new TurnNeeded(computation.name)
     }),
+    acquired: async (acquisition) =>
+      knownOrAcquired(known, acquisition, () => {
+        throw new NotComputed(async () => {
+          const { name, input } = acquisition
+          known.outcomes.set(name, { input, output: await settled(acquire(known, acquisition)) })
+        })
+      }),
   }
 }
 
@@ -79,18 +110,20 @@ function underLocks(known: Known, computeNow: Compute): Ahead {
   return {
     result: async (computation, input) =>
       knownOrSmall(known, { computation, input }, () => computeNow(computation, input)),
-    ofMany: sourceOfMany(computeNow),
+    ofMany: sourceOfMany(known, computeNow),
+    acquired: (acquisition) => knownOrAcquired(known, acquisition, () => acquire(known, acquisition)),
   }
 }
 
 // Returns an `Ahead` that keeps no outputs, because many large outputs would fill the memory.
-function sourceOfMany(large: Compute): Ahead {
+function sourceOfMany(known: Known, large: Compute): Ahead {
   const source: Ahead = {
     result: async (computation, input) =>
       computation.isSmall(input) ? computation.run(input) : large(computation, input),
     get ofMany() {
       return source
     },
+    acquired: (acquisition) => knownOrAcquired(known, acquisition, () => acquire(known, acquisition)),
   }
   return source
 }
@@ -100,11 +133,26 @@ async function knownOrSmall<Input, Output>(
   { computation, input }: { computation: Computation<Input, Output>; input: Input },
   large: () => Promise<Output>,
 ): Promise<Output> {
-  const outcome = known.get(computation)
+  const outcome = known.outcomes.get(computation)
   if (outcome !== undefined && isDeepStrictEqual(outcome.input, input)) return outcome.output() as Output
   const output = computation.isSmall(input) ? computation.run(input) : await large()
-  known.set(computation, { input, output: () => output })
+  known.outcomes.set(computation, { input, output: () => output })
   return output
+}
+
+async function knownOrAcquired<T>(
+  known: Known,
+  { name, input }: Acquisition<T>,
+  otherwise: () => Promise<T>,
+): Promise<T> {
+  const outcome = known.outcomes.get(name)
+  return outcome !== undefined && isDeepStrictEqual(outcome.input, input) ? (outcome.output() as T) : otherwise()
+}
+
+async function acquire<T>(known: Known, acquisition: Acquisition<T>): Promise<T> {
+  const acquired = await acquisition.acquire()
+  known.releases.push(() => acquisition.release(acquired))
+  return acquired
 }
 
 // NotComputed and TurnNeeded are refusals, so that the transaction rolls back without losing its connection.

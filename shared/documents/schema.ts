@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox'
+import { Position } from '../knowledge-bases/order.ts'
 import { resolvedLocaleMembers } from '../locales/locale.ts'
 import { IntegerId, IntegerIdInput, Nullable, Time, UserId, Version } from '../schema/identifiers.ts'
 import { documentIdPattern } from '../schema/ids.ts'
@@ -52,7 +53,10 @@ export const ResolvedDocument = Type.Object(
 /** The longest title of a translation, in code points. The title of any other document may have 500. */
 export const maximumTranslationTitle = 200
 
-const title = TrimmedText({ min: 1, max: 500 })
+/** The longest title of a document that is no translation, in code points. */
+export const longestTitle = 500
+
+const title = TrimmedText({ min: 1, max: longestTitle })
 const collapsedBlockIds = Type.Array(Text({ max: 64 }), { maxItems: 1000, description: 'unknown ids are tolerated' })
 const backgroundColor = Nullable(Text({ max: 64 }))
 
@@ -65,6 +69,7 @@ export const DocumentUpdateInput = Type.Object(
     heading_numbered: Type.Optional(Type.Boolean()),
     background_color: Type.Optional(backgroundColor),
     collapsed_block_ids: Type.Optional(collapsedBlockIds),
+    position: Type.Optional(Position),
   },
   { $id: 'DocumentUpdateInput' },
 )

@@ -7,48 +7,75 @@ import { isQuiet, markStale } from '../jobs/projections/stale.ts'
 import type { DocumentChange } from '../jobs/queues.ts'
 import type { Jobs } from '../jobs/send.ts'
 import type { Location } from '../knowledge-bases/locations.ts'
+import type { Position } from '../knowledge-bases/order.ts'
 import type { QuotaLimits } from '../quotas/quotas.ts'
 import { codePoints } from '../schema/strings.ts'
 import { type LocationInput, locateAgain, locateNamed } from './location.ts'
+import { lockPlacement, type Placement, requireReference, writeDocumentOrder } from './order.ts'
 import { eventDocument } from './present.ts'
 import { type DocumentMetadata, type DocumentRow, updateMetadata } from './queries.ts'
 import { requireDocument, requireLockedDocument } from './require.ts'
 import { maximumTranslationTitle } from './schema.ts'
 
 /** The members of a PATCH; absent members stay as they are. */
-export type MetadataInput = Partial<Omit<DocumentMetadata, 'knowledge_base_id' | 'folder_id'>> & LocationInput
+export type MetadataInput = Partial<Omit<DocumentMetadata, 'knowledge_base_id' | 'folder_id'>> &
+  LocationInput & { position?: Position | undefined }
+
+type UpdateRequest = {
+  documentId: string
+  caller: Caller
+  metadata: MetadataInput
+  guard: (document: DocumentRow) => Promise<void>
+}
 
 type Context = { tx: Transaction; jobs: Jobs; config: QuotaLimits }
 
 /**
  * Changes the metadata of a document. A write that leaves the metadata the same has no event and no job, and keeps
- * `updated_at`. `guard` checks a precondition against the locked document and throws when the document fails it.
- * Refuses with 404 `document_not_found`, with 403 when the caller is a viewer, and with 400 when the title is too long
- * for a translation. Refuses a new location with 404 when the caller cannot see it, and with 403 when the caller may
- * not write there. Refuses a location with 400 when it is in another workspace, or when its folder and knowledge base
- * contradict each other.
+ * `updated_at`; a position in the manual order is no metadata. `guard` checks a precondition against the locked
+ * document and throws when the document fails it. Refuses with 404 `document_not_found`, with 403 when the caller is a
+ * viewer, and with 400 when the title is too long for a translation. Refuses a new location with 404 when the caller
+ * cannot see it, and with 403 when the caller may not write there. Refuses a location with 400 when it is in another
+ * workspace, or when its folder and knowledge base contradict each other. Refuses a position with 404 when the caller
+ * cannot see what it refers to, and with 422 `invalid_position` when that is no document of the same parent.
  */
-export async function updateDocument(
-  context: Context,
-  input: {
-    documentId: string
-    caller: Caller
-    metadata: MetadataInput
-    guard: (document: DocumentRow) => Promise<void>
-  },
-): Promise<DocumentRow> {
+export async function updateDocument(context: Context, input: UpdateRequest): Promise<DocumentRow> {
   const { tx } = context
   const { caller } = input
   const named = await findDestination(context, input)
+  const placement = await findPlacement(context, { ...input, named })
   const before = await requireLockedDocument(tx, input)
   requireFittingTitle(before, input.metadata.title)
   requireWriter(caller, before.workspace_id)
   await input.guard(before)
   const metadata = merge(before, { ...input.metadata, named })
-  if (isDeepStrictEqual(metadata, metadataOf(before))) return before
-  const document = await updateMetadata(tx, { document: before, metadata, updatedBy: caller.userId })
-  await announce(context, before, document)
+  if (placement !== null && !isAt(placement.parent, metadata)) return updateDocument(context, input)
+  const keys = placement?.keys() ?? []
+  const isSame = isDeepStrictEqual(metadata, metadataOf(before))
+  const document = isSame ? before : await updateMetadata(tx, { document: before, metadata, updatedBy: caller.userId })
+  if (placement !== null) await writeDocumentOrder(tx, { parent: placement.parent, keys })
+  if (!isSame) await announce(context, before, document)
   return document
+}
+
+// The place in the manual order that a PATCH asks for, among the documents that will be beside the document. The
+// document may move before it is locked; then the caller looks for the place again.
+async function findPlacement(
+  { tx }: Context,
+  input: UpdateRequest & { named: Location | null },
+): Promise<Placement | null> {
+  const { caller, documentId, metadata, named } = input
+  const { position } = metadata
+  if (position === undefined) return null
+  const seen = await requireDocument(tx, { caller, documentId })
+  await requireReference(tx, { caller, position })
+  requireWriter(caller, seen.workspace_id)
+  const { workspace_id, knowledge_base_id, folder_id } = locateAgain(seen, { ...metadata, named })
+  return lockPlacement(tx, { parent: { workspace_id, knowledge_base_id, folder_id }, moved: documentId, position })
+}
+
+function isAt(parent: Location, document: Pick<DocumentRow, 'knowledge_base_id' | 'folder_id'>): boolean {
+  return parent.knowledge_base_id === document.knowledge_base_id && parent.folder_id === document.folder_id
 }
 
 // Deletions lock the location before the document. A move does so in the same order, since the opposite order could end
@@ -71,7 +98,7 @@ function requireFittingTitle(document: DocumentRow, title: string | undefined): 
 }
 
 function merge(before: DocumentRow, input: MetadataInput & { named: Location | null }): DocumentMetadata {
-  const { knowledge_base_id, folder_id, named, ...members } = input
+  const { knowledge_base_id, folder_id, named, position: _position, ...members } = input
   const location = locateAgain(before, { knowledge_base_id, folder_id, named })
   const given = Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
   return {

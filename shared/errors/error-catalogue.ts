@@ -172,6 +172,7 @@ export const errorCatalogue = {
   translation_not_found: { status: 404, message: 'There is no such translation.', details: MissingResource },
   unit_not_found: { status: 404, message: 'There is no such translation unit.', details: MissingResource },
   job_not_found: { status: 404, message: 'There is no such job.', details: MissingResource },
+  share_not_found: { status: 404, message: 'There is no such public link.', details: MissingResource },
   attachment_not_found: {
     status: 404,
     otherStatus: 422,
@@ -357,7 +358,7 @@ export const errorCatalogue = {
   invalid_block_id: { status: 422, message: 'A block id is not valid.', details: BodyProblem },
   duplicate_block_id: { status: 422, message: 'A block id occurs twice.', details: BodyProblem },
   block_id_mismatch: { status: 422, message: 'The id of a block cannot be changed.', details: BodyProblem },
-  invalid_position: { status: 422, message: 'The blocks cannot stand at that position.', details: BodyProblem },
+  invalid_position: { status: 422, message: 'That position is not possible.', details: BodyProblem },
   duplicate_block_anchor: { status: 422, message: 'A block anchor occurs twice.', details: BlockAnchor },
   invalid_markdown_anchor: {
     status: 422,

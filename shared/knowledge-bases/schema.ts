@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { IntegerId, IntegerIdInput, Nullable, Time, UserId } from '../schema/identifiers.ts'
 import { TrimmedText } from '../schema/strings.ts'
+import { Position } from './order.ts'
 
 /** The name of a knowledge base or folder, which need not be unique. Handlers store `value.trim()`. */
 const Name = TrimmedText({ min: 1, max: 200 })
@@ -64,7 +65,7 @@ export const FolderCreateInput = Type.Object(
 
 /** Body of `PATCH /folders/{id}`. */
 export const FolderUpdateInput = Type.Object(
-  { name: Type.Optional(Name), ...location },
+  { name: Type.Optional(Name), ...location, position: Type.Optional(Position) },
   {
     $id: 'FolderUpdateInput',
     description: '`parent_id` null, or `knowledge_base_id` alone, moves to the root of the knowledge base',

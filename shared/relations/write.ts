@@ -1,4 +1,4 @@
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
 import { type Caller, requireWriter, visibleWorkspaces } from '../auth/caller.ts'
 import { BlockLines } from '../body/block-lines.ts'
 import { type CurrentBody, currentBody } from '../body/queries.ts'
@@ -48,10 +48,10 @@ export async function createRelation(
 }
 
 /**
- * Deletes a manual relation. Refuses with 404 `relation_not_found`, with 403 unless the caller may write to the source,
- * and with 409 `inline_relation` for a link in a body.
+ * Deletes a manual relation and returns its place as it was. Refuses with 404 `relation_not_found`, with 403 unless the
+ * caller may write to the source, and with 409 `inline_relation` for a link in a body.
  */
-export async function deleteRelation(tx: Transaction, input: { id: string; caller: Caller }): Promise<void> {
+export async function deleteRelation(tx: Transaction, input: { id: string; caller: Caller }): Promise<LockedRelation> {
   const { id, caller } = input
   const relation = await lockRelation(tx, { id, workspaceIds: visibleWorkspaces(caller) })
   if (relation === null) throw new Refusal('relation_not_found', { details: { id } })
@@ -61,6 +61,7 @@ export async function deleteRelation(tx: Transaction, input: { id: string; calle
     throw new Refusal('inline_relation', { details })
   }
   await deleteRelationRow(tx, relation)
+  return relation
 }
 
 /**
@@ -147,6 +148,8 @@ const LockedShape = Type.Object({
   source_document_id: Type.String(),
   source_block_id: Type.String(),
 })
+
+type LockedRelation = Static<typeof LockedShape>
 
 // Returns a visible relation, locked until the transaction ends, or null.
 function lockRelation(tx: Transaction, locator: RelationLocator) {

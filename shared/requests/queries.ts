@@ -66,28 +66,6 @@ export function rememberAnswer(
   )
 }
 
-/** The entry of the audit log for one accepted write. */
-export type AuditEntry = {
-  requestId: string
-  tokenId: string
-  userId: string
-  method: string
-  path: string
-  clientName: string | null
-  clientVersion: string | null
-  isAgent: boolean
-}
-
-/** Adds an entry to the audit log. */
-export function insertAuditEntry(tx: Transaction, entry: AuditEntry): void {
-  tx.send(
-    prepared(sql.unsafe`
-    INSERT INTO audit_log (request_id, token_id, user_id, method, path, client_name, client_version, is_agent)
-    VALUES (${entry.requestId}, ${entry.tokenId}, ${entry.userId}, ${entry.method}, ${entry.path},
-      ${entry.clientName}, ${entry.clientVersion}, ${entry.isAgent})`),
-  )
-}
-
 /**
  * Deletes idempotency keys, rate-limit windows and audit entries whose time is over, at most `batch` of each. Returns
  * how many rows were deleted.

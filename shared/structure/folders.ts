@@ -1,11 +1,13 @@
 import { type Caller, requireWriter } from '../auth/caller.ts'
 import type { Transaction } from '../database/database.ts'
+import { requireReference } from '../documents/order.ts'
 import { eventDocument } from '../documents/present.ts'
 import { lockDocuments } from '../documents/queries.ts'
 import { Refusal } from '../errors/errors.ts'
 import { recordEvents } from '../events/record.ts'
 import { markStale } from '../jobs/projections/stale.ts'
 import type { Jobs } from '../jobs/send.ts'
+import { foldersInOrder, writeFolderOrder } from '../knowledge-bases/folder-order.ts'
 import {
   changeKnowledgeBaseOfDocuments,
   changeKnowledgeBaseOfFolders,
@@ -18,6 +20,7 @@ import {
   updateFolderRow,
 } from '../knowledge-bases/folders.ts'
 import { findLocation, type Location, lockLocation } from '../knowledge-bases/locations.ts'
+import { keysFor, type Position } from '../knowledge-bases/order.ts'
 import { lockStructure } from '../knowledge-bases/queries.ts'
 import { enforceQuota, type QuotaLimits } from '../quotas/quotas.ts'
 import type { NamedId } from '../schema/identifiers.ts'
@@ -29,7 +32,7 @@ type FolderLocation = { knowledge_base_id?: NamedId | undefined; parent_id?: Nam
 export type FolderCreate = FolderLocation & { name: string }
 
 /** The decoded body of `PATCH /folders/{id}`; absent members stay as they are. */
-export type FolderUpdate = FolderLocation & { name?: string | undefined }
+export type FolderUpdate = FolderLocation & { name?: string | undefined; position?: Position | undefined }
 
 /**
  * Creates a folder. Refuses with 400 when the body names no location or contradicts itself. Refuses with 404 when the
@@ -69,33 +72,46 @@ type UpdateRequest = { id: number; update: FolderUpdate }
 type Move = { folder: FolderRow; destination: Location }
 
 /**
- * Renames a folder, moves it with everything below it, or both. A folder that stays the same keeps its `updated_at`.
- * Refuses with 404 for a folder or location that is not visible, with 403 for viewers, with 400
- * `folder_knowledge_base_mismatch` and `cross_workspace_move`, and with 409 `folder_cycle`.
+ * Renames a folder, moves it with everything below it, puts it at a position among its siblings, or all of it. A
+ * folder that keeps name and location keeps its `updated_at`. Refuses with 404 for a folder or location that is not
+ * visible, with 403 for viewers, with 400 `folder_knowledge_base_mismatch` and `cross_workspace_move`, with 409
+ * `folder_cycle`, and with 422 `invalid_position`.
  */
 export async function updateFolder(context: UpdateContext, request: UpdateRequest): Promise<FolderRow> {
   const { tx, caller } = context
+  const { position } = request.update
   const seen = await readMove(context, request)
+  if (position !== undefined) await requireReference(tx, { caller, position })
   requireWriter(caller, seen.folder.workspace_id)
-  if (!namesLocation(request.update)) return rename(tx, { folder: seen.folder, name: request.update.name })
+  if (!namesLocation(request.update) && position === undefined)
+    return rename(tx, { folder: seen.folder, name: request.update.name })
   if (seen.destination.workspace_id !== seen.folder.workspace_id) throw new Refusal('cross_workspace_move')
   const { folder, destination } = await lockMove(context, { ...request, seen })
   const name = request.update.name?.trim() ?? folder.name
-  if (isAt(folder, destination)) return rename(tx, { folder, name })
-  return moveFolder(context, { folder, destination, name })
+  const changed = isAt(folder, destination)
+    ? await rename(tx, { folder, name })
+    : await moveFolder(context, { folder, destination, name })
+  if (position !== undefined) await placeFolder(tx, { folder, destination, position })
+  return changed
+}
+
+async function placeFolder(tx: Transaction, { folder, destination, position }: Move & { position: Position }) {
+  const siblings = await foldersInOrder(tx, destination)
+  const keys = keysFor({ siblings, moved: String(folder.id), position })
+  if (keys.length > 0) await writeFolderOrder(tx, { parent: destination, keys })
 }
 
 async function readMove(context: UpdateContext, { id, update }: UpdateRequest): Promise<Move> {
   const { tx, caller } = context
   const folder = await findFolder(tx, { caller, id })
-  const here = { ...folder, folder_id: folder.parent_id }
+  const { workspace_id, knowledge_base_id, parent_id: folder_id } = folder
   const destination = await findLocation(tx, {
     caller,
     knowledgeBaseId: update.knowledge_base_id ?? (update.parent_id === null ? folder.knowledge_base_id : undefined),
     folderId: update.parent_id,
     folderField: 'parent_id',
   })
-  return { folder, destination: destination ?? here }
+  return { folder, destination: destination ?? { workspace_id, knowledge_base_id, folder_id } }
 }
 
 // Locks what the move needs and reads the move again. Another move may have put folder or destination into another

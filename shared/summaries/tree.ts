@@ -33,7 +33,7 @@ export const Tree = Type.Object(
   {
     knowledge_base: KnowledgeBase,
     children: Type.Array(Type.Union([FolderShape, DocumentShape]), {
-      description: 'folders first by name, then documents by title, ties by id',
+      description: 'folders first by name, then documents by title, ties by id, unless `sort` names another order',
     }),
     summary: optionalSummary,
   },

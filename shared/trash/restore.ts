@@ -100,11 +100,15 @@ function movedMembers({ caller }: RestorationContext, { contents, place }: Resto
   return { folders, documents: { ...folders, updated_by: caller.userId } }
 }
 
+// Under another parent, a key in the manual order says nothing, so the key goes.
 function placeRoot(context: RestorationContext, restoration: Restoration & { place: Location }): void {
   const { entry, place } = restoration
-  const isSame = place.knowledge_base_id === entry.knowledge_base_id && place.folder_id === entry.parent_folder_id
+  const isSameBase = place.knowledge_base_id === entry.knowledge_base_id
+  const isSameFolder = place.folder_id === entry.parent_folder_id
+  const isSameParent = isSameFolder && (isSameBase || place.folder_id !== null)
   const moved = movedMembers(context, restoration)[entry.type === 'document' ? 'documents' : 'folders']
-  queries.placeRoot(context.tx, entry, { place, members: isSame ? {} : moved })
+  const members = { ...(!(isSameBase && isSameFolder) && moved), ...(!isSameParent && { order_key: null }) }
+  queries.placeRoot(context.tx, entry, { place, members })
 }
 
 async function restoreRows(context: RestorationContext, restoration: Restoration): Promise<void> {

@@ -67,6 +67,42 @@ t.test('what belongs together is found together, in any script and on paper', { 
   t.strictSame(incidents, [])
 })
 
+t.test('a reader gives the password once and then sees the document', { skip: noChromium }, async (t) => {
+  const ada = await service.signUp()
+  const address = await shareGuide(ada, service.origin)
+  const id = address.split('/').at(-1)
+  await ada.patch(`/public-shares/${id}`, { password: 'trunk and tusk' })
+  const browser = await startChromium(t)
+  const settings: BrowserContextOptions[] = [
+    { ...phone, colorScheme: 'dark' },
+    { viewport: { width: 1280, height: 900 }, colorScheme: 'light' },
+  ]
+  for (const options of settings) {
+    const { page, incidents, close } = await open(browser, options)
+    await page.goto(address)
+    t.strictSame(await violationsOf(page), [], `axe-core, ${options.colorScheme}`)
+    t.equal(await page.evaluate('document.documentElement.scrollWidth > innerWidth'), false, 'nothing sticks out')
+    t.equal(await page.evaluate('document.activeElement.id'), 'password', 'the password can be typed at once')
+    await page.keyboard.type('a wrong guess')
+    await page.keyboard.press('Enter')
+    await page.getByRole('alert').waitFor()
+    t.strictSame(await violationsOf(page), [], 'axe-core, after a wrong password')
+    if (process.env['SCREENSHOTS']) {
+      await page.screenshot({ path: `${process.env['SCREENSHOTS']}/password-${options.colorScheme}.png` })
+    }
+    await page.getByRole('textbox', { name: 'Password' }).fill('trunk and tusk')
+    await page.getByRole('button', { name: 'Open' }).click()
+    await page.locator('article').waitFor()
+    await page.waitForLoadState('networkidle')
+    t.equal(page.url(), address)
+    t.equal(await page.evaluate('document.querySelector("img").naturalWidth'), 1, 'the picture is shown')
+    await page.reload()
+    t.equal(await page.locator('article').isVisible(), true, 'and is not asked again')
+    t.strictSame(incidents, [])
+    await close()
+  }
+})
+
 t.test('no title and no body runs a script in the browser of a reader', { skip: noChromium }, async (t) => {
   const ada = await service.signUp()
   const { id } = await make(ada, [p(text('x'))])

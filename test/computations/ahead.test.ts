@@ -98,3 +98,46 @@ t.test('nobody holds locks for as long as a computation of many seconds may take
   const writing = computingAhead(async ({ ofMany }) => ofMany.result(patient, 'endless'))
   await t.rejects(writing, { code: 'service_unavailable', headers: { 'Retry-After': '30' } })
 })
+
+t.test('an effect outside the database happens without locks, once, and what is not kept is released', async (t) => {
+  const acquired: string[] = []
+  const released: string[] = []
+  let rounds = 0
+  const copying = (input: string) => ({
+    name: 'copies',
+    input,
+    acquire: async () => {
+      acquired.push(input)
+      return `copy of ${input}`
+    },
+    release: async (copy: string) => {
+      released.push(copy)
+      throw new Error('a failed release hides nothing')
+    },
+  })
+  const inputs = ['old', 'new', 'new', 'new']
+  const result = await computingAhead(async (ahead) => {
+    rounds += 1
+    const copy = await ahead.acquired(copying(inputs.shift() ?? 'too many'))
+    t.strictSame(released, [], 'what a transaction uses is released only after it')
+    return [copy, await ahead.result(echoing, copy)]
+  })
+  t.strictSame(result, ['copy of new', 'copy of new'])
+  t.strictSame(
+    [acquired, released],
+    [
+      ['old', 'new'],
+      ['copy of old', 'copy of new'],
+    ],
+  )
+  t.equal(rounds, 4)
+
+  const failing = computingAhead(async (ahead) => {
+    await ahead.acquired(copying('third'))
+    throw new Refusal('document_not_found', { details: { id: 'doc_1' } })
+  })
+  await t.rejects(failing, { code: 'document_not_found' })
+  t.equal(released.at(-1), 'copy of third')
+  const many = await computingAhead(async ({ ofMany }) => ofMany.acquired(copying('fourth')))
+  t.strictSame([many, released.at(-1)], ['copy of fourth', 'copy of fourth'])
+})

@@ -40,6 +40,7 @@ const sample: Fixture = {
   otherConceptId: 'concept_2',
   candidateId: 'cand_1',
   attachmentId: 'att_1',
+  shareId: 'shr_1',
   summaryJobId: 'sjob_1',
   trashId: 'trash_1',
   version: 'sha256:1',

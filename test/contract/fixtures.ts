@@ -2,7 +2,7 @@ import type { TObject, TSchema } from 'typebox'
 import type { ParameterMarks } from '../../api/http/input.ts'
 import type { Route } from '../../api/http/route.ts'
 import { form, type Part, samples, uploaded } from '../support/attachments.ts'
-import type { Client } from '../support/client.ts'
+import type { Client, Reply } from '../support/client.ts'
 
 /** The resources on which the contract tests call every route: one of each kind, with names that occur nowhere else. */
 export type Fixture = {
@@ -26,6 +26,8 @@ export type Fixture = {
   candidateId: string
   /** An attachment of the document that no body references. */
   attachmentId: string
+  /** The public link of the document. */
+  shareId: string
   /** A job about the document. */
   summaryJobId: string
   /** The entry of a deleted document in the trash. */
@@ -73,6 +75,7 @@ export async function createFixture(owner: Client): Promise<Fixture> {
   const other = await created(owner, '/concepts', { name: `other ${marker}`, knowledge_base_id: base.id })
   const extracted = await owner.post('/concept-candidates/extract', { document_id: document.id })
   const candidateId: string = extracted.body.data.candidates[0].id
+  const share = await owner.post(`/documents/${document.id}/public-share`)
   const rebuild = await owner.post(`/documents/${document.id}/summary/rebuild`, { generator: 'model' })
   const deleted = await created(owner, '/documents', { title: `deleted ${marker}`, knowledge_base_id: base.id })
   await owner.delete(`/documents/${deleted.id}`)
@@ -90,6 +93,7 @@ export async function createFixture(owner: Client): Promise<Fixture> {
     conceptId: concept.id,
     otherConceptId: other.id,
     candidateId,
+    shareId: share.body.data.share_id,
     attachmentId: await uploaded(owner, { documentId: document.id, filename: `${marker}.png` }),
     summaryJobId: rebuild.body.data.id,
     trashId: trash.body.data[0].id,
@@ -108,6 +112,7 @@ const parameterValues: Record<string, (fixture: Fixture) => string> = {
   concept_not_found: ({ conceptId }) => conceptId,
   candidate_not_found: ({ candidateId }) => candidateId,
   attachment_not_found: ({ attachmentId }) => attachmentId,
+  share_not_found: ({ shareId }) => shareId,
   document_set_not_found: ({ documentSetId }) => documentSetId,
   'translation-jobs': ({ translationJobId }) => translationJobId,
   unitId: ({ unitId }) => unitId,
@@ -122,7 +127,7 @@ const parameterValues: Record<string, (fixture: Fixture) => string> = {
 const paragraph = { type: 'paragraph', content: [{ type: 'text', text: 'x' }] }
 
 // Members of bodies and queries that name resources. They are set wherever a schema has them.
-const memberValues: Record<string, (fixture: Fixture) => unknown> = {
+const memberValues: Record<string, (fixture: Fixture, spec: Route) => unknown> = {
   knowledge_base_id: ({ knowledgeBaseId }) => knowledgeBaseId,
   confirm_id: ({ knowledgeBaseId }) => String(knowledgeBaseId),
   folder_id: ({ folderId }) => folderId,
@@ -141,7 +146,7 @@ const memberValues: Record<string, (fixture: Fixture) => unknown> = {
   target_concept_id: ({ otherConceptId }) => otherConceptId,
   target_version: () => 'concept:1',
   base_source_version: ({ version }) => version,
-  position: ({ blockId }) => ({ after_block_id: blockId }),
+  position: ({ blockId }, { tag }) => (tag === 'Blocks' ? { after_block_id: blockId } : 'first'),
   node: () => paragraph,
   find: ({ marker }) => marker,
   replace: ({ marker }) => marker,
@@ -180,6 +185,21 @@ export function payloadOf(spec: Route, fixture: Fixture): { body?: object; raw?:
   return spec.multipart === undefined ? { body: bodyOf(spec, fixture) } : form(partsOf(spec, fixture))
 }
 
+/** Makes a call that succeeds for a caller with all rights; its guard `*` matches any version. */
+export function validCall(input: {
+  client: Client
+  spec: Route
+  fixture: Fixture
+  /** The resources of body and query, where they are not those of the path. */
+  bodyFixture?: Fixture
+}): Promise<Reply> {
+  const { client, spec, fixture, bodyFixture = fixture } = input
+  const guard = spec.guard === undefined ? undefined : { 'if-match': '*' }
+  const path = pathOf(spec, fixture) + queryOf(spec, bodyFixture)
+  const payload = payloadOf(spec, bodyFixture)
+  return client.call(spec.method, path, { ...payload, headers: { ...payload.headers, ...guard } })
+}
+
 type FormHeaders = ReturnType<typeof form>['headers']
 
 /** The parts of the form of a valid call. */
@@ -210,7 +230,7 @@ function exampleOf(input: { spec: Route; schema: TSchema | undefined; fixture: F
   if ('const' in schema) return schema.const
   if (schema.enum !== undefined) return schema.enum[0]
   if (schema.type === 'array') return Array.from({ length: schema.minItems ?? 0 }, () => inner(schema.items ?? {}))
-  if (schema.type === 'object') return objectOf({ schema, inner, fixture })
+  if (schema.type === 'object') return objectOf({ ...input, schema, inner })
   if (schema.type === 'boolean') return true
   if (schema.type === 'integer' || schema.type === 'number') return schema.minimum ?? 1
   if (schema.type === 'null') return null
@@ -220,11 +240,16 @@ function exampleOf(input: { spec: Route; schema: TSchema | undefined; fixture: F
   )
 }
 
-function objectOf(input: { schema: Keywords; inner: (part: TSchema) => unknown; fixture: Fixture }): unknown {
-  const { schema, inner, fixture } = input
+function objectOf(input: {
+  spec: Route
+  schema: Keywords
+  inner: (part: TSchema) => unknown
+  fixture: Fixture
+}): unknown {
+  const { spec, schema, inner, fixture } = input
   const members = Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {
     const known = memberValues[name]
-    if (known !== undefined) return [[name, known(fixture)]]
+    if (known !== undefined) return [[name, known(fixture, spec)]]
     return schema.required?.includes(name) ? [[name, inner(member)]] : []
   })
   return Object.fromEntries(members)

@@ -61,7 +61,7 @@ export async function tellStory(
   await call('listKnowledgeBases')
   const folder = (await call('createFolder', { body: { name: 'Mammals', knowledge_base_id: base } })).body.data.id
   const spare = (await call('createFolder', { body: { name: 'Drafts', knowledge_base_id: other } })).body.data.id
-  await call('updateFolder', { path: { id: folder }, body: { name: 'Large mammals' } })
+  await call('updateFolder', { path: { id: folder }, body: { name: 'Large mammals', position: 'last' } })
   await call('getFolder', { path: { id: folder } })
 
   const about = {
@@ -75,8 +75,10 @@ export async function tellStory(
   const lake = lakes.body.data.id as string
   const image = { filename: 'herd.png', type: 'image/png', bytes: samples.png }
   const attachment = await call('createAttachment', { body: { document_id: document.id }, file: image })
+  await call('listAttachments', { query: { knowledge_base_id: base, referenced: false } })
+  await call('listAudit', { query: { document_id: document.id, limit: 2 } })
   await call('getAttachmentMetadata', { path: { id: attachment.body.data.id } })
-  await call('updateDocument', { path: document, body: { heading_numbered: true } })
+  await call('updateDocument', { path: document, body: { heading_numbered: true, position: 'first' } })
   await call('getDocument', { path: document })
   await call('getDocumentPath', { path: document })
   await call('listDocuments', { query: { knowledge_base_id: base, limit: 10 } })
@@ -143,8 +145,12 @@ export async function tellStory(
     return body.data.freshness === 'current' && body.data.changes.length > 0
   })
   await call('listChanges', { path: document, query: { after: changes.body.data.cursor } })
+  const share = await call('ensurePublicShare', { path: document, body: { expires_at: 4_102_444_800_000 } })
   await call('ensurePublicShare', { path: document })
-  await call('ensurePublicShare', { path: document })
+  await call('listPublicShares', { query: { knowledge_base_id: base } })
+  const shareId = share.body.data.share_id
+  await call('updatePublicShare', { path: { id: shareId }, body: { expires_at: null, password: 'trunk and tusk' } })
+  await call('deletePublicShare', { path: { id: shareId } })
 
   await untilFresh(client)
   await call('search', { query: { q: 'litres', knowledge_base_id: base } })
@@ -177,6 +183,7 @@ export async function tellStory(
 
   await call('deleteAttachment', { path: { id: attachment.body.data.id } })
   const rivers = await call('createDocument', { body: { title: 'Rivers', knowledge_base_id: base } })
+  await call('duplicateDocument', { path: document, body: { title: 'Elephants in winter', knowledge_base_id: other } })
   await call('moveDocuments', { body: { ids: [lake, rivers.body.data.id], folder_id: folder } })
   await call('deleteDocuments', { body: { ids: [rivers.body.data.id] } })
   await call('deleteDocument', { path: { id: lake } })

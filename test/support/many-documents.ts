@@ -87,6 +87,23 @@ export async function seedDocuments(
       FROM document_sets s JOIN documents d ON d.workspace_id = s.workspace_id AND d.document_set_id = s.id
         AND d.variant_role = 'translation', ${some}`,
     `
+      INSERT INTO public_shares (workspace_id, document_id, id, created_at)
+      SELECT workspace_id, prefix || n, 'shr_' || upper(left(md5(prefix || n), 26)), now() - n * interval '1 second' FROM first, ${some}`,
+    `
+      INSERT INTO attachments (workspace_id, id, document_id, filename, content_type, size, sha256, created_at)
+      SELECT workspace_id, 'att_' || upper(left(md5(prefix || n || part), 26)), CASE part WHEN 'a' THEN id ELSE prefix || n END, 'a.png',
+        'image/png', 1, repeat('0', 64), now() - n * interval '1 second'
+      FROM first, ${some}, (VALUES ('a'), ('b')) AS p (part)`,
+    `
+      INSERT INTO attachment_references (workspace_id, attachment_id, document_id)
+      SELECT workspace_id, 'att_' || upper(left(md5(prefix || n || 'a'), 26)), prefix || n FROM first, ${some} WHERE n % 2 = 0`,
+    `
+      INSERT INTO audit_log (workspace_id, document_id, action, request_id, token_id, user_id, method, path, is_agent,
+        created_at)
+      SELECT workspace_id, CASE part WHEN 'a' THEN id ELSE prefix || n END, 'updateDocument', 'req_' || n, 'tok_1',
+        'usr_1', 'PATCH', '/api/v1/documents/x', false, now() - n * interval '1 second'
+      FROM first, ${some}, (VALUES ('a'), ('b')) AS p (part)`,
+    `
       INSERT INTO search_documents (workspace_id, document_id, source_version, body_seq, title, language, epoch, outline)
       SELECT workspace_id, prefix || n, version, 1, 'Title ' || n, 'en', 8, '{"ids": ["b"], "headings": []}'
       FROM first, ${many}`,

@@ -59,6 +59,7 @@ export async function makeEverything(t: Teardown, env: Record<string, string>): 
       async (id) => ok(await ada.post(`/documents/${id}/public-share`)).data.share_id,
     ),
   )
+  await placeByHand(ada, { ...place, documents })
   await untilDerived(service)
   const summaryJobs = await makeSummaries(ada, { ...place, documents })
   await untilDerived(service)
@@ -176,6 +177,15 @@ async function makeSets(ada: Client, input: { place: Place; documents: Documents
   ok(await ada.patch(`/documents/${documents.herd}/translations/${troupeau}`, states))
   Object.assign(documents, { troupeau, herde, equipage })
   return { sets: [herd.id as string, crew.id as string], documents: { troupeau, herde, equipage } }
+}
+
+// Gives folders and documents a place in the manual order.
+async function placeByHand(ada: Client, { folders, documents }: Place & { documents: Documents }): Promise<void> {
+  ok(await ada.patch(`/folders/${folders.mammals}`, { position: { after: folders.birds } }))
+  ok(await ada.patch(`/folders/${folders.large}`, { position: 'first' }))
+  for (const id of [documents.elephants, documents.herd, documents.lakes]) {
+    ok(await ada.patch(`/documents/${id}`, { position: 'first' }))
+  }
 }
 
 // Brings the units of a translation into each of the seven statuses. Returns the ids of the jobs.

@@ -4,17 +4,19 @@ import { inlineImageTypes } from '../../../shared/attachments/media-types.ts'
 import { shownAttachment } from '../../../shared/attachments/queries.ts'
 import { type CurrentBody, currentBody } from '../../../shared/body/queries.ts'
 import { visibleDocument } from '../../../shared/documents/queries.ts'
-import { type ShareRow, shareById } from '../../../shared/sharing/queries.ts'
+import { openShare, type ShareRow } from '../../../shared/sharing/queries.ts'
 import { shareIdPattern } from '../../../shared/sharing/schema.ts'
 import { sharePath } from '../../../shared/sharing/share.ts'
+import { countView } from '../../../shared/sharing/views.ts'
 import { entityTagOf, hasVersion } from '../../http/preconditions.ts'
 import { rateLimitHeaders } from '../../http/rate-limit.ts'
 import { addressOf } from '../../http/requesters.ts'
 import { bytesHeaders, sendBytes } from '../../http/send-bytes.ts'
 import { pageHeaders } from '../headers.ts'
 import { type PageCall, page } from '../page.ts'
-import { pageMissing } from '../refusals.ts'
+import { PageRefusal, pageMissing } from '../refusals.ts'
 import { type Moment, momentOf, view } from '../render.ts'
+import { enterPassword, isAdmitted, passwordPage } from './password.ts'
 import { sharedHtml } from './shared-html.ts'
 
 /** A page as it is sent. `version` is the digest of its bytes, for the ETag. */
@@ -39,8 +41,9 @@ const maximumStyles = 40
 const shareView = view<{ html: string; changed: Moment }>('share')
 
 /**
- * A shared document, for everybody who has its link (api/guide/documents.md#sharing). Share and document are looked up
- * at each visit, so nothing is shown that was deleted. The rendered page is cached, and clients that have it get a 304.
+ * A shared document, for everybody who has its link and its password (api/guide/documents.md#sharing). Share and
+ * document are looked up at each visit, so nothing is shown that was deleted, revoked or has expired. The rendered page
+ * is cached, and clients that have it get a 304.
  */
 export const sharePage = page({
   path: '/s/{shareId}',
@@ -48,6 +51,7 @@ export const sharePage = page({
     const { request, response } = call
     const { database } = call.service
     const share = await requireShare(call)
+    if (!isAdmitted(call, share)) return passwordPage(share, { failed: false })
     const locator = { documentId: share.document_id, workspaceIds: [share.workspace_id] }
     const document = await visibleDocument(database, locator)
     if (document === null) throw pageMissing()
@@ -56,10 +60,14 @@ export const sharePage = page({
       if (stored === null) throw pageMissing()
       return { key: keyOf(share, stored), page: await renderPage(share, stored) }
     })
-    response.set(headers).set('ETag', entityTagOf(version))
+    if (request.method === 'GET') await countView(database, share)
+    response.set(headers).set({ 'Cache-Control': cachingOf(share), ETag: entityTagOf(version) })
     if (hasVersion(request, version)) response.status(304).end()
     else response.type('text/html; charset=utf-8').send(bytes)
     return undefined
+  },
+  async post(call) {
+    return enterPassword(call, await requireShare(call))
   },
 })
 
@@ -70,13 +78,15 @@ export const shareAttachmentPage = page({
   path: '/s/{shareId}/attachments/{attachmentId}',
   async get(call) {
     const { service, request, response, params } = call
-    const { workspace_id: workspaceId, document_id: documentId } = await requireShare(call)
+    const share = await requireShare(call)
+    if (!isAdmitted(call, share)) throw passwordMissing()
+    const { workspace_id: workspaceId, document_id: documentId } = share
     const key = { workspaceId, documentId, id: params['attachmentId'] ?? '' }
     const attachment = await shownAttachment(service.database, key)
     if (attachment === null) throw pageMissing()
     const isImage = inlineImageTypes.has(attachment.content_type)
     const version = `sha256:${attachment.sha256}`
-    response.set('Cache-Control', 'private, no-cache').set('ETag', entityTagOf(version))
+    response.set({ 'Cache-Control': cachingOf(share), ETag: entityTagOf(version) })
     if (hasVersion(request, version)) {
       response.status(304).end()
       return undefined
@@ -91,16 +101,29 @@ export const shareAttachmentPage = page({
   },
 })
 
-// Finds the share that the path names. Refuses with the 404 page when there is no share, or when shares are switched
-// off. Refuses with 429 after too many visits from one address.
+// Finds the share that the path names. Refuses with the 404 page when there is no open share, or when shares are
+// switched off. Refuses with 429 after too many visits from one address.
 async function requireShare({ service, request, response, params }: PageCall): Promise<ShareRow> {
   const limit = await service.rateLimiter.consume('share', addressOf(request))
   if (limit !== null) response.set(rateLimitHeaders(limit))
   const id = params['shareId'] ?? ''
   const isReadable = service.config.PUBLIC_SHARE_ENABLED && new RegExp(shareIdPattern).test(id)
-  const share = isReadable ? await shareById(service.database, id) : null
+  const share = isReadable ? await openShare(service.database, id) : null
   if (share === null) throw pageMissing()
   return share
+}
+
+// The refusal (403) of a file before the password was given. It is the same for all files, existing or not.
+function passwordMissing(): PageRefusal {
+  return new PageRefusal(403, {
+    heading: 'A password is needed',
+    advice: 'Open the shared document first, and give its password there.',
+  })
+}
+
+// Browsers keep a page to ask whether it is still current. They do not keep what a password protects.
+function cachingOf(share: ShareRow): string {
+  return share.password_hash === null ? 'private, no-cache' : 'no-store'
 }
 
 // Names everything that the page of a share depends on.
@@ -118,7 +141,6 @@ async function renderPage(share: ShareRow, stored: CurrentBody): Promise<Rendere
     bytes,
     headers: {
       ...pageHeaders({ 'style-src': styleSources(html) }),
-      'Cache-Control': 'private, no-cache',
       'X-Robots-Tag': 'noindex, nofollow',
     },
   }

@@ -94,6 +94,7 @@ export const documentRoutes = [
         data: { ...presentDocument(created.document, 'current'), warnings: answerWarnings(created.warnings) },
         location: `${apiPrefix}/documents/${created.document.id}`,
         workspaceId: created.document.workspace_id,
+        documentIds: [created.document.id],
       }
     },
   }),
@@ -122,7 +123,7 @@ export const documentRoutes = [
     tag,
     summary: 'Change or move a document',
     description:
-      'Absent members stay. A knowledge base alone means its root. The title of a translation has at most 200 characters. If-Match is compared with the version of the body.',
+      'Absent members stay. A knowledge base alone means its root. The title of a translation has at most 200 characters. If-Match is compared with the version of the body. An extension: `position` puts the document at a place in the manual order of its siblings.',
     scopes: ['documents:write'],
     params: DocumentParameter,
     body: DocumentUpdateInput,
@@ -135,6 +136,7 @@ export const documentRoutes = [
       'folder_knowledge_base_mismatch',
       'cross_workspace_move',
       'version_conflict',
+      'invalid_position',
     ],
     async handle(call) {
       const { tx, write, caller, params, body } = call

@@ -1,13 +1,9 @@
 import Type from 'typebox'
+import { type ChildPosition, childPage, positionOf } from '../../../shared/knowledge-bases/children.ts'
 import { findFolder, findWritableFolder, presentFolder } from '../../../shared/knowledge-bases/folders.ts'
+import { SortOrder } from '../../../shared/knowledge-bases/order.ts'
 import { ChildNode, Folder, FolderCreateInput, FolderUpdateInput } from '../../../shared/knowledge-bases/schema.ts'
-import {
-  type ChildPosition,
-  childPage,
-  type NodeRow,
-  positionOf,
-  presentNode,
-} from '../../../shared/knowledge-bases/tree.ts'
+import { type NodeRow, presentNode } from '../../../shared/knowledge-bases/tree.ts'
 import { deleteFolder } from '../../../shared/structure/deletion.ts'
 import { createFolder, updateFolder } from '../../../shared/structure/folders.ts'
 import { type CursorScope, decodeCursor, encodeCursor, pageOf } from '../../http/pagination.ts'
@@ -54,11 +50,19 @@ export const folderRoutes: readonly Route[] = [
     operationId: 'updateFolder',
     tag,
     summary: 'Rename or move a folder with everything in it',
+    description: 'An extension: `position` puts the folder at a place in the manual order of its siblings.',
     scopes: ['knowledge-bases:write'],
     params: FolderParameter,
     body: FolderUpdateInput,
     success: { status: 200, description: 'The folder', data: Folder },
-    errors: ['cross_workspace_move', 'folder_knowledge_base_mismatch', 'knowledge_base_not_found', 'folder_cycle'],
+    errors: [
+      'cross_workspace_move',
+      'folder_knowledge_base_mismatch',
+      'knowledge_base_not_found',
+      'document_not_found',
+      'folder_cycle',
+      'invalid_position',
+    ],
     handle: async ({ write, params, body }) => {
       const folder = await updateFolder(write, { id: params.id, update: body })
       return { data: presentFolder(folder) }
@@ -86,49 +90,68 @@ export const folderRoutes: readonly Route[] = [
     operationId: 'listFolderChildren',
     tag,
     summary: 'Folders and documents directly in a folder',
-    description: 'Folders first by name, then documents by title.',
+    description: 'Folders first by name, then documents by title, unless `sort` names another order.',
     scopes: ['knowledge-bases:read', 'documents:read'],
     params: FolderParameter,
-    query: Type.Object(wholeListParameters),
+    query: Type.Object({ ...wholeListParameters, sort: Type.Optional(SortOrder) }),
     success: { status: 200, description: 'A page of children', data: ChildNode, list: true },
-    errors: ['invalid_cursor'],
-    handle: async ({ caller, db, params, endpoint, query: { limit = wholeListLimit, cursor } }) => {
-      const cursors = childCursors(endpoint, params.id)
+    errors: ['invalid_cursor', 'cursor_sort_mismatch'],
+    handle: async ({ caller, db, params, endpoint, query: { limit = wholeListLimit, cursor, sort = 'name' } }) => {
+      const cursors = childCursors(endpoint, { folderId: params.id, sort })
       const after = cursors.read(cursor)
       const folder = await findFolder(db, { caller, id: params.id })
-      const rows = await childPage(db, { workspaceId: folder.workspace_id, folderId: folder.id, after, limit })
+      const rows = await childPage(db, { workspaceId: folder.workspace_id, folderId: folder.id, after, limit, sort })
       const { data, page } = pageOf({ rows, limit, cursor, next: cursors.after })
       return { data: data.map(presentNode), page }
     },
   }),
 ]
 
-// Makes the cursors of the children of one folder. The list of another folder refuses these cursors.
-function childCursors(endpoint: string, folderId: number) {
-  const scope: CursorScope = { endpoint, filters: { folder_id: folderId }, sort: 'name' }
+// Makes the cursors of the children of one folder in one order. Every other list refuses these cursors.
+function childCursors(endpoint: string, { folderId, sort }: { folderId: number; sort: SortOrder }) {
+  const scope: CursorScope = { endpoint, filters: { folder_id: folderId }, sort }
+  const [names, types] = [membersOf[sort], membersOf[sort].map((name) => memberTypes[name])]
   return {
     /** Returns the cursor after a child. */
     after: (child: NodeRow): string => {
-      const { rank, labelStart, folderNumber, documentId } = positionOf(child)
-      return encodeCursor(scope, [rank, labelStart, folderNumber, documentId])
+      const position = positionOf(child)
+      return encodeCursor(
+        scope,
+        names.map((name) => position[name]),
+      )
     },
     /**
      * Returns the position that a cursor names, or null without a cursor. Refuses a cursor of another list with 400.
      */
     read: (cursor: string | undefined): ChildPosition | null => {
       if (cursor === undefined) return null
-      const [rank, labelStart, folderNumber, documentId] = decodeCursor(scope, cursor, [
-        'number',
-        'string',
-        'number',
-        'string',
-      ])
-      return {
-        rank: Number(rank),
-        labelStart: String(labelStart),
-        folderNumber: Number(folderNumber),
-        documentId: String(documentId),
-      }
+      const values = decodeCursor(scope, cursor, types)
+      return { ...nowhere, ...Object.fromEntries(names.map((name, index) => [name, values[index]])) }
     },
   }
+}
+
+const nowhere: ChildPosition = {
+  rank: 0,
+  labelStart: '',
+  folderNumber: 0,
+  documentId: '',
+  changedAt: 0,
+  orderKey: '',
+}
+
+const memberTypes = {
+  rank: 'number',
+  labelStart: 'string',
+  folderNumber: 'number',
+  documentId: 'string',
+  changedAt: 'number',
+  orderKey: 'string',
+} as const satisfies Record<keyof ChildPosition, 'number' | 'string'>
+
+// The members of a position that a cursor of each order keeps.
+const membersOf: Record<SortOrder, (keyof ChildPosition)[]> = {
+  name: ['rank', 'labelStart', 'folderNumber', 'documentId'],
+  updated_at: ['rank', 'changedAt', 'folderNumber', 'documentId'],
+  manual: ['rank', 'orderKey', 'labelStart', 'folderNumber', 'documentId'],
 }

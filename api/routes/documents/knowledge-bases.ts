@@ -7,6 +7,7 @@ import {
   renameKnowledgeBase,
   requireConfirmation,
 } from '../../../shared/knowledge-bases/lifecycle.ts'
+import { SortOrder } from '../../../shared/knowledge-bases/order.ts'
 import { knowledgeBasePage } from '../../../shared/knowledge-bases/queries.ts'
 import { ConfirmInput, ConfirmQuery, KnowledgeBase, NameInput } from '../../../shared/knowledge-bases/schema.ts'
 import { nest, nodesOfKnowledgeBase, treeText } from '../../../shared/knowledge-bases/tree.ts'
@@ -120,12 +121,14 @@ export const knowledgeBaseRoutes: readonly Route[] = [
       include_summary: Type.Optional(
         Type.Boolean({ default: false, description: 'adds the summary of the knowledge base and of everything in it' }),
       ),
+      sort: Type.Optional(SortOrder),
     }),
     success: { status: 200, description: 'The tree', data: Tree },
     errors: [],
     async handle({ caller, db, params, query }) {
       const knowledgeBase = await findKnowledgeBase(db, { caller, id: params.id })
-      const key = { workspaceId: knowledgeBase.workspace_id, id: params.id }
+      const { sort = 'name' } = query
+      const key = { workspaceId: knowledgeBase.workspace_id, id: params.id, sort }
       if (!query.include_summary) {
         return {
           dataText: `{"knowledge_base":${JSON.stringify(knowledgeBase)},"children":${await treeText(db, key)}}`,

@@ -51,7 +51,8 @@ export const severalRoutes = [
     async handle({ write, body }) {
       const { ids, ...to } = body
       const { workspaceId } = await moveDocuments(write, { documentIds: ids, to })
-      return { data: { ids: [...new Set(ids)] }, workspaceId }
+      const moved = [...new Set(ids)]
+      return { data: { ids: moved }, workspaceId, documentIds: moved }
     },
   }),
 
@@ -70,7 +71,8 @@ export const severalRoutes = [
     errors: ['documents_unavailable'],
     async handle({ write, body }) {
       const [workspaceId, ...others] = await deleteSeveral(write, body.ids)
-      return workspaceId === undefined || others.length > 0 ? {} : { workspaceId }
+      const documentIds = [...new Set(body.ids)]
+      return workspaceId === undefined || others.length > 0 ? { documentIds } : { workspaceId, documentIds }
     },
   }),
 ]

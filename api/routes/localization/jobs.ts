@@ -106,7 +106,7 @@ export const translationJobRoutes = [
         unitIds: body.unit_ids,
         guard: targetGuard({ ...call, guard }),
       })
-      return { data: applied, etag: applied.version, workspaceId }
+      return { data: applied, etag: applied.version, workspaceId, documentIds: [applied.document_id] }
     },
   }),
 ]

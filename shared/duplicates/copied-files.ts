@@ -1,0 +1,108 @@
+import pLimit from 'p-limit'
+import { claimFiles, recordOrphans, removeOrphans } from '../attachments/orphans.ts'
+import { type AttachmentRow, insertAttachments } from '../attachments/queries.ts'
+import type { FileStore } from '../attachments/store.ts'
+import type { Ahead } from '../computations/ahead.ts'
+import type { Config } from '../config/config.ts'
+import type { Database, Transaction } from '../database/database.ts'
+import type { DocumentRow } from '../documents/queries.ts'
+import { Refusal } from '../errors/errors.ts'
+import { makeRoom } from '../quotas/quotas.ts'
+import { newId } from '../schema/ids.ts'
+
+/** A copy of the bytes of an attachment; the store keeps the copy as `copyId`. */
+export type FileCopy = { attachment: AttachmentRow; copyId: string }
+
+type CopyContext = {
+  tx: Transaction
+  ahead: Ahead
+  database: Database
+  files: FileStore
+  config: Pick<Config, 'QUOTA_ATTACHMENT_BYTES' | 'ATTACHMENT_MAX_BYTES'>
+}
+
+// How many files of a document are copied at once.
+const atOnce = 4
+
+/**
+ * Copies the bytes of attachments of one workspace, while no lock is held. A file that is gone has no copy. Until
+ * `keepCopies`, the copies are orphans, which go when the transaction fails. Refuses with 409 `quota_exceeded` before
+ * the first byte is copied, and with 503 when the store fails.
+ */
+export async function copyFiles(
+  { tx, ahead, database, files, config }: CopyContext,
+  { workspaceId, attachments }: { workspaceId: string; attachments: readonly AttachmentRow[] },
+): Promise<FileCopy[]> {
+  if (attachments.length === 0) return []
+  const size = attachments.reduce((sum, attachment) => sum + attachment.size, 0)
+  await makeRoom(tx, {
+    workspaceId,
+    quota: 'attachment_bytes',
+    limit: config.QUOTA_ATTACHMENT_BYTES,
+    adding: size,
+    largest: Math.max(size, config.ATTACHMENT_MAX_BYTES),
+  })
+  const originalIds = attachments.map(({ id }) => id)
+  const copyIds = await ahead.acquired({
+    name: 'copies of files',
+    input: originalIds,
+    acquire: () => copyAll({ database, files }, originalIds),
+    release: async (copies) => {
+      const ids = [...copies.values()]
+      if (ids.length > 0) await removeOrphans({ database, files }, { ids })
+    },
+  })
+  return attachments.flatMap((attachment) => {
+    const copyId = copyIds.get(attachment.id)
+    return copyId === undefined ? [] : [{ attachment, copyId }]
+  })
+}
+
+/**
+ * Makes the copied files attachments of a new document. Refuses with 503 when the copying took so long that the sweep
+ * has removed a copy.
+ */
+export async function keepCopies(
+  tx: Transaction,
+  { document, copies, createdBy }: { document: DocumentRow; copies: readonly FileCopy[]; createdBy: string },
+): Promise<void> {
+  if (copies.length === 0) return
+  const ids = copies.map(({ copyId }) => copyId)
+  if (!(await claimFiles(tx, ids))) throw unavailable()
+  const rows = copies.map(({ attachment, copyId }) => ({
+    workspace_id: document.workspace_id,
+    id: copyId,
+    document_id: document.id,
+    filename: attachment.filename,
+    content_type: attachment.content_type,
+    size: attachment.size,
+    sha256: attachment.sha256,
+    created_by: createdBy,
+  }))
+  await insertAttachments(tx, rows)
+}
+
+// Returns the id of the copy of each file that the store has.
+async function copyAll(
+  context: { database: Database; files: FileStore },
+  originalIds: readonly string[],
+): Promise<Map<string, string>> {
+  const { database, files } = context
+  const pairs = originalIds.map((from) => ({ from, to: newId('att') }))
+  const ids = pairs.map(({ to }) => to)
+  await recordOrphans(database, { ids, hours: 1 })
+  const limit = pLimit(atOnce)
+  const copied = await Promise.allSettled(pairs.map((pair) => limit(() => files.copy(pair))))
+  const failed = copied.find((result) => result.status === 'rejected')
+  if (failed !== undefined) {
+    // If the store also fails to remove the copies, they are left to the sweep.
+    await removeOrphans(context, { ids }).catch(() => {})
+    throw unavailable(failed.reason)
+  }
+  const found = pairs.filter((_, index) => (copied[index] as PromiseFulfilledResult<boolean>).value)
+  return new Map(found.map(({ from, to }) => [from, to]))
+}
+
+function unavailable(cause?: unknown): Refusal {
+  return new Refusal('service_unavailable', { headers: { 'Retry-After': '1' }, ...(cause !== undefined && { cause }) })
+}
