@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { createInterface } from 'node:readline'
 
 /** A process that `npm start` supervises. */
@@ -103,13 +103,35 @@ function parseLine(line: string): ProcessType {
 
 /** A TCP port that is free at the moment: `port`, or any port without it. Throws EADDRINUSE when `port` is taken. */
 export async function freePort(wanted: { port?: number; host?: string }): Promise<number> {
-  const server = createServer().listen({ port: 0, ...wanted })
+  if (wanted.port) return listenOnce(wanted)
+  for (let tries = 0; tries < ports.count; tries++) {
+    const port = nextPort()
+    const taken = await listenOnce({ ...wanted, port }).catch((error: NodeJS.ErrnoException) => error.code)
+    if (taken === port) return port
+    if (taken !== 'EADDRINUSE' && taken !== 'EACCES') throw new Error(`No TCP port can be opened: ${taken}`)
+  }
+  throw new Error('There is no free TCP port')
+}
+
+async function listenOnce(wanted: { port?: number; host?: string }): Promise<number> {
+  const server = createServer().listen(wanted)
   await once(server, 'listening')
-  const address = server.address()
+  const address = server.address() as AddressInfo
   server.close()
   await once(server, 'close')
-  if (typeof address !== 'object' || address === null) throw new Error('There is no free TCP port')
   return address.port
+}
+
+/**
+ * Ports that no system gives to outgoing connections (Linux begins at 32,768, RFC 6335 at 49,152). A connection of any
+ * program could otherwise take the port before the process that it is meant for.
+ */
+const ports = { first: 10_000, count: 22_000, perProcess: 20 }
+let searched = 0
+
+/** The next port to try. Processes that run at the same time begin at different ports. */
+function nextPort(): number {
+  return ports.first + ((process.pid * ports.perProcess + searched++) % ports.count)
 }
 
 /**
