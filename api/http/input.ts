@@ -18,8 +18,10 @@ export function bodyReader(schema: TSchema): (body: unknown) => unknown {
 }
 
 /**
- * Makes the reader of a query string. Unknown parameters are ignored. Repeated and malformed parameters are refused
- * with 400 `invalid_request`. An integer outside its range is refused, never adjusted.
+ * Makes the reader of a query string. Unknown parameters are ignored. A parameter whose schema is an array may be
+ * repeated. A parameter whose schema is an object has one value for each name, as in `property[status]=open`. Other
+ * repeated parameters and malformed parameters are refused with 400 `invalid_request`. An integer outside its range is
+ * refused, never adjusted.
  */
 export function queryReader(schema: TObject): (query: URLSearchParams) => unknown {
   const validator = Compile(schema)
@@ -32,9 +34,12 @@ export function queryReader(schema: TObject): (query: URLSearchParams) => unknow
   return (query) => {
     const values: Record<string, unknown> = {}
     for (const [name, property] of properties) {
-      const given = query.getAll(name)
-      if (given.length > 1) throw invalidQuery(name, 'must not be repeated')
-      if (given[0] !== undefined) values[name] = coerce({ name, text: given[0], schema: property })
+      const value = Type.IsArray(property)
+        ? listOf(query, { name, items: property.items })
+        : Type.IsRecord(property)
+          ? namedValues(query, name)
+          : single(query, { name, schema: property })
+      if (value !== undefined) values[name] = value
     }
     if (!validator.Check(values)) throw invalid(schema, { value: values, pathOf: (path) => `?${path.slice(1)}` })
     for (const [name, codec] of codecs) if (name in values) values[name] = codec.Decode(values[name])
@@ -90,6 +95,30 @@ function malformedParameter(
 
 function invalidQuery(name: string, message: string): Refusal {
   return new Refusal('invalid_request', { details: { fields: [{ path: `?${name}`, message }] } })
+}
+
+function single(query: URLSearchParams, { name, schema }: { name: string; schema: TSchema }): unknown {
+  const [text, ...others] = query.getAll(name)
+  if (others.length > 0) throw invalidQuery(name, 'must not be repeated')
+  return text === undefined ? undefined : coerce({ name, text, schema })
+}
+
+function listOf(query: URLSearchParams, { name, items }: { name: string; items: TSchema }): unknown[] | undefined {
+  const texts = query.getAll(name)
+  return texts.length === 0 ? undefined : texts.map((text) => coerce({ name, text, schema: items }))
+}
+
+// The values of the parameters `name[…]`, by the names in brackets.
+function namedValues(query: URLSearchParams, name: string): Record<string, unknown> | undefined {
+  const values = new Map<string, unknown>()
+  for (const [key, text] of query) {
+    if (!key.startsWith(`${name}[`) || !key.endsWith(']')) continue
+    const inner = key.slice(name.length + 1, -1)
+    if (values.has(inner)) throw invalidQuery(key, 'must not be repeated')
+    values.set(inner, coerce({ name: key, text, schema: Type.String() }))
+  }
+  // Object.fromEntries defines own members, so a name such as `__proto__` is a name like any other.
+  return values.size === 0 ? undefined : Object.fromEntries(values)
 }
 
 function coerce(input: { name: string; text: string; schema: TSchema & { type?: string } }): unknown {

@@ -22,7 +22,7 @@ import { eventRoutes } from './events.ts'
 import { localizationRoutes } from './localization/routes.ts'
 import { meRoutes } from './me.ts'
 import { relationRoutes } from './relations.ts'
-import { searchRoutes } from './search.ts'
+import { searchRoutes } from './search/search.ts'
 import { summaryRoutes } from './summaries.ts'
 import { trashRoutes } from './trash.ts'
 

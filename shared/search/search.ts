@@ -1,10 +1,9 @@
-import Type from 'typebox'
-import { type Database, inSnapshot, prepared, type Queryable, sql } from '../database/database.ts'
-import { row } from '../database/row.ts'
-import { inWorkspaces } from '../database/workspaces.ts'
+import { type Database, inSnapshot, type Queryable } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
 import { decodeSearchCursor, encodeSearchCursor, type SearchCursor, sameSearch } from './cursor.ts'
-import { conjunction, parseQuery, recheckOf, type Term, type TermQuery, termQueries } from './matching/query.ts'
+import { inAllLanguages } from './languages.ts'
+import type { Term, TermQuery } from './matching/query.ts'
+import { prepare } from './prepare.ts'
 import { type RankedHit, rankHits } from './rank.ts'
 import { idf } from './ranking/bm25.ts'
 import { indexStatistics, knownSelectivity } from './ranking/selectivity.ts'
@@ -12,11 +11,7 @@ import { matchingLimit } from './ranking/tuning.ts'
 import type { SearchProjection } from './schema.ts'
 import type { Search } from './statement/request.ts'
 import { runSearch, type SearchAnswer } from './statement/statement.ts'
-import { knowledgeBaseLexeme, localeLexeme } from './text/lexemes.ts'
 import { type TopK, topK, topKOfHalf } from './top-k.ts'
-
-// The number of sets of workspaces whose languages a process remembers.
-const rememberedScopes = 10_000
 
 /** The result of a search: hits in order, whether there are more, and how much the index covers. */
 export type SearchOutcome = {
@@ -78,47 +73,6 @@ export async function searchExhaustive(
   return { hits, hasMore, nextCursor: next && encodeSearchCursor(search, next), projection }
 }
 
-/**
- * Runs a search whose words are stemmed in every language of the workspaces. `search` returns its result with the
- * languages that its snapshot contained. If the snapshot has other languages than `search` was given, a document in a
- * new language has been indexed meanwhile. Then the search is repeated. So the languages need not be read before each
- * search.
- */
-async function inAllLanguages<T>(
-  db: Queryable,
-  workspaceIds: readonly string[],
-  search: (languages: readonly string[]) => Promise<{ found: T; languages: readonly string[] }>,
-): Promise<T> {
-  const key = workspaceIds.join()
-  const known = knownLanguages(db)
-  let languages = known.get(key) ?? (await languagesOf(db, workspaceIds))
-  for (;;) {
-    const seen = await search(languages)
-    if (known.size >= rememberedScopes) known.clear()
-    known.set(key, seen.languages)
-    if (seen.languages.join() === languages.join()) return seen.found
-    languages = seen.languages
-  }
-}
-
-const languagesByDatabase = new WeakMap<Queryable, Map<string, readonly string[]>>()
-
-function knownLanguages(db: Queryable): Map<string, readonly string[]> {
-  const known = languagesByDatabase.get(db) ?? new Map<string, readonly string[]>()
-  languagesByDatabase.set(db, known)
-  return known
-}
-
-const LanguageRow = row(Type.Object({ language: Type.String() }))
-
-function languagesOf(db: Queryable, workspaceIds: readonly string[]): Promise<readonly string[]> {
-  return db.anyFirst(
-    prepared(sql.type(LanguageRow)`
-    SELECT DISTINCT language FROM search_languages
-    WHERE ${inWorkspaces(sql.fragment`workspace_id`, workspaceIds)} ORDER BY language`),
-  )
-}
-
 // Most searches find something at once, so only searches that find nothing pay for a transaction.
 async function bestOf(
   database: SearchDatabase,
@@ -134,15 +88,6 @@ async function bestOf(
     const again = await topK(snapshot, { ...query, minimumShouldMatch })
     return again.hits.length > 0 ? again : topKOfHalf(snapshot, { ...query, matching: again.answer.matching })
   })
-}
-
-function prepare({ q, scope }: Search, languages: readonly string[]) {
-  const terms = termQueries(parseQuery(q), languages)
-  const scopes = [
-    ...(scope.knowledgeBaseId === undefined ? [] : [knowledgeBaseLexeme(scope.knowledgeBaseId)]),
-    ...(typeof scope.locale === 'object' ? [localeLexeme(scope.locale.exact)] : []),
-  ]
-  return { terms, scopes, condition: conjunction(terms, scopes), recheck: recheckOf(terms) }
 }
 
 function outcomeOf({ hits, answer }: TopK, limit: number): SearchOutcome {

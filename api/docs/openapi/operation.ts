@@ -1,4 +1,4 @@
-import type { TObject } from 'typebox'
+import Type, { type TObject } from 'typebox'
 import { offersMinimal } from '../../http/minimal-answer.ts'
 import { otherFamilyPath } from '../../http/path-families.ts'
 import { publishedQuery } from '../../http/rehearsal.ts'
@@ -47,6 +47,7 @@ function parametersOf(input: { location: 'path' | 'query'; schema: TObject | und
       in: location,
       required: isRequired,
       ...(description !== undefined && { description }),
+      ...(location === 'query' && Type.IsRecord(property) && { style: 'deepObject', explode: true }),
       schema: published,
     }
   })

@@ -1,24 +1,16 @@
 import Type, { type Static } from 'typebox'
-import { visibleWorkspaces } from '../../shared/auth/caller.ts'
-import type { Queryable } from '../../shared/database/database.ts'
-import { Refusal } from '../../shared/errors/errors.ts'
-import { canonicalLocale } from '../../shared/locales/locale.ts'
-import { IntegerIdFilter, Nullable } from '../../shared/schema/identifiers.ts'
-import { presentResult, presentV2Result } from '../../shared/search/present.ts'
-import { QueryText, queryText, SearchProjection, SearchResult, SearchV2Hit } from '../../shared/search/schema.ts'
-import { searchExhaustive, searchTopK } from '../../shared/search/search.ts'
-import type { SearchScope } from '../../shared/search/statement/request.ts'
-import { documentSummaries } from '../../shared/summaries/attach.ts'
-import { Summary } from '../../shared/summaries/schema.ts'
-import { route } from '../http/route.ts'
+import type { Queryable } from '../../../shared/database/database.ts'
+import { Refusal } from '../../../shared/errors/errors.ts'
+import { Nullable } from '../../../shared/schema/identifiers.ts'
+import { presentResult, presentV2Result } from '../../../shared/search/present.ts'
+import { SearchProjection, SearchResult, SearchV2Hit } from '../../../shared/search/schema.ts'
+import { searchExhaustive, searchTopK } from '../../../shared/search/search.ts'
+import { documentSummaries } from '../../../shared/summaries/attach.ts'
+import { Summary } from '../../../shared/summaries/schema.ts'
+import { route } from '../../http/route.ts'
+import { searchOf, searchParameters, searchV2Of, searchV2Parameters } from './parameters.ts'
 
 const tag = 'Search'
-
-const searchParameters = {
-  q: QueryText,
-  knowledge_base_id: Type.Optional(IntegerIdFilter()),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
-}
 
 const SearchV2Result = Type.Object(
   { ...SearchV2Hit.properties, summary: Type.Optional(Summary) },
@@ -52,17 +44,11 @@ export const searchRoutes = [
       'The best hits as a plain list, fewer than `limit` where their texts exceed 1 MB together. Hits of documents whose index is not current are left out.',
     scopes: ['documents:read'],
     bucket: 'search',
-    query: Type.Object(searchParameters),
+    query: searchParameters,
     success: { status: 200, description: 'Hits, the best first', data: SearchResult, list: true },
     errors: [],
     async handle({ service, caller, query }) {
-      const scope: SearchScope = {
-        workspaceIds: visibleWorkspaces(caller),
-        knowledgeBaseId: query.knowledge_base_id,
-        locale: 'default',
-      }
-      const search = { q: queryText(query.q), scope, limit: query.limit ?? 20, relax: false }
-      const { hits } = await searchTopK(service.database, search)
+      const { hits } = await searchTopK(service.database, { ...searchOf(caller, query), relax: false })
       return { data: hits.map(presentResult), page: { cursor: null, next_cursor: null, has_more: false } }
     },
   }),
@@ -77,35 +63,22 @@ export const searchRoutes = [
       'Only hits whose index is current. `projection.complete=false` means that a document in scope is not indexed yet: do not conclude that something does not exist. `topk` returns the best hits, `exhaustive` all of them in pages.',
     scopes: ['documents:read'],
     bucket: 'search',
-    query: Type.Object({
-      ...searchParameters,
-      mode: Type.Optional(Type.Enum(['topk', 'exhaustive'], { default: 'topk' })),
-      cursor: Type.Optional(Type.String({ description: 'next_cursor of an exhaustive search' })),
-      locale: Type.Optional(Type.String({ description: 'BCP 47 tag, matched exactly, or `all`' })),
-      include_summary: Type.Optional(
-        Type.Boolean({ default: false, description: 'adds the summary of the document to each hit' }),
-      ),
-    }),
+    query: searchV2Parameters,
     success: { status: 200, description: 'Hits and what the index covers', data: SearchV2Response },
     errors: ['invalid_locale', 'search_cursor_stale', 'search_cursor_invalid'],
     async handle({ service, db, caller, query }) {
-      const { mode = 'topk', cursor, limit = 20 } = query
-      const scope: SearchScope = {
-        workspaceIds: visibleWorkspaces(caller),
-        knowledgeBaseId: query.knowledge_base_id,
-        locale: localeScope(query.locale),
-      }
+      const { mode = 'topk', cursor } = query
+      const search = searchV2Of(caller, query)
       if (mode === 'topk' && cursor !== undefined) throw new Refusal('search_cursor_invalid')
-      const q = queryText(query.q)
       const outcome =
         mode === 'topk'
-          ? await searchTopK(service.database, { q, scope, limit, relax: true })
-          : await searchExhaustive(db, { q, scope, limit, cursor })
+          ? await searchTopK(service.database, { ...search, relax: true })
+          : await searchExhaustive(db, { ...search, cursor })
       const { hits, hasMore, nextCursor, projection } = outcome
       const page = { has_more: hasMore, next_cursor: nextCursor }
       const results = hits.map(presentV2Result)
-      const shown = query.include_summary ? await withSummaries(db, { results, ...scope }) : results
-      return { data: { query: q, mode, results: shown, page, projection } }
+      const shown = query.include_summary ? await withSummaries(db, { results, ...search.scope }) : results
+      return { data: { query: search.q, mode, results: shown, page, projection } }
     },
   }),
 ]
@@ -121,9 +94,4 @@ async function withSummaries(
     const summary = summaries.get(result.document_id)
     return summary === undefined ? result : { ...result, summary }
   })
-}
-
-function localeScope(locale: string | undefined): SearchScope['locale'] {
-  if (locale === undefined) return 'default'
-  return locale === 'all' ? 'all' : { exact: canonicalLocale(locale, { status: 400, field: 'locale' }) }
 }
