@@ -11,6 +11,8 @@ export type RankedHit = {
   hit: Hit
   context: SearchV2Hit['context']
   matchCount: number
+  /** Whether a word that is being typed stands in the text as a whole; true for relaxed hits. Such hits come first. */
+  whole: boolean
   score: number
   explanation: SearchV2Hit['score_explanation']
 }
@@ -42,7 +44,7 @@ export async function rankHits(hits: readonly Hit[], ranking: Ranking): Promise<
     if (scored !== null) ranked.push(scored)
   }
   if (ranking.order === 'document') return ranked
-  return ranked.sort((a, b) => b.score - a.score || compare(a.hit, b.hit))
+  return ranked.sort((a, b) => Number(b.whole) - Number(a.whole) || b.score - a.score || compare(a.hit, b.hit))
 }
 
 function scoredHit(hit: Hit, ranking: Ranking & { matches: Matches }): RankedHit | null {
@@ -67,7 +69,8 @@ function scoredHit(hit: Hit, ranking: Ranking & { matches: Matches }): RankedHit
     exact: hit.body.length <= windowSize,
     terms,
   }
-  return { hit, context: contextOf(hit.body, first), matchCount, score, explanation }
+  const whole = relaxed || occurrences.every((occurrence) => occurrence.whole)
+  return { hit, context: contextOf(hit.body, first), matchCount, whole, score, explanation }
 }
 
 function fieldOf(type: string): Field {
