@@ -8,10 +8,12 @@ import { type RankedHit, rankHits } from './rank.ts'
 import { idf } from './ranking/bm25.ts'
 import { indexStatistics, knownSelectivity } from './ranking/selectivity.ts'
 import { matchingLimit } from './ranking/tuning.ts'
+import { topKOfHalf } from './relaxed.ts'
+import { relaxedTerms } from './relaxed-terms.ts'
 import type { SearchProjection } from './schema.ts'
 import type { Search } from './statement/request.ts'
 import { runSearch, type SearchAnswer } from './statement/statement.ts'
-import { type TopK, topK, topKOfHalf } from './top-k.ts'
+import { type TopK, topK } from './top-k.ts'
 
 /** The result of a search: hits in order, whether there are more, and how much the index covers. */
 export type SearchOutcome = {
@@ -25,10 +27,9 @@ export type SearchOutcome = {
 export type SearchDatabase = Queryable & Pick<Database, 'transaction'>
 
 /**
- * Finds the best hits of all matches. With `relax`, a search of three or more terms that no block contains together
- * returns other blocks, marked as relaxed. These blocks contain at least half of the terms
- * (api/guide/search.md#relaxed). One snapshot yields the relaxed hits, the member `projection`, and the finding that no
- * block contains all terms.
+ * Finds the best hits of all matches. With `relax`, a search of three or more words that no block contains together
+ * returns other blocks, marked as relaxed (api/guide/search.md#relaxed). One snapshot yields the relaxed hits, the
+ * member `projection`, and the finding that no block contains all terms.
  */
 export async function searchTopK(
   database: SearchDatabase,
@@ -64,7 +65,12 @@ export async function searchExhaustive(
   }
   const page = answer.hits.slice(0, limit)
   const rarities = await estimatedRarities(db, terms)
-  const hits = await rankHits(page, { terms, ...rarities, relaxed: false, order: 'document' })
+  const hits = await rankHits(page, {
+    terms,
+    ...rarities,
+    minimumShouldMatch: terms.length,
+    order: 'document',
+  })
   const last = page.at(-1)
   const hasMore = (answer.hits.length > limit || answer.shortened) && last !== undefined
   const next: SearchCursor | null = hasMore
@@ -81,12 +87,16 @@ async function bestOf(
 ): Promise<TopK> {
   const statistics = await indexStatistics(database)
   const query = { ...search, ...prepare(search, languages), languages, statistics }
-  const minimumShouldMatch = query.terms.length
-  const best = await topK(database, { ...query, minimumShouldMatch })
-  if (best.hits.length > 0 || !search.relax || minimumShouldMatch < 3) return best
+  const strict = { ...query, minimumShouldMatch: query.terms.length }
+  const best = await topK(database, strict)
+  if (best.hits.length > 0 || !search.relax) return best
+  const terms = relaxedTerms(query.terms, languages)
+  if (terms === null) return best
   return inSnapshot(database, async (snapshot) => {
-    const again = await topK(snapshot, { ...query, minimumShouldMatch })
-    return again.hits.length > 0 ? again : topKOfHalf(snapshot, { ...query, matching: again.answer.matching })
+    const again = await topK(snapshot, strict)
+    if (again.hits.length > 0) return again
+    const counted = query.terms.map(({ tsquery }, index) => [tsquery, again.answer.matching[index] ?? 0] as const)
+    return topKOfHalf(snapshot, { ...query, terms, matching: new Map(counted) })
   })
 }
 

@@ -133,6 +133,18 @@ export const workspaceBounds = { few: 5, partOfFew: 0.5, most: 100, partOfMany: 
 export const spareHits = { certain: 5, estimated: 10, phrases: 10 } as const
 
 /**
+ * The part of its weight that a term adds to a hit which lacks the term, where another hit of the same document has it.
+ * Chosen: a word in the block itself has to count more.
+ */
+export const partInDocument = 0.5
+
+/**
+ * The blocks that are ranked to find documents whose blocks contain half of the words together. Chosen: matching so
+ * many blocks takes Node about 10 ms.
+ */
+export const blocksOfDocuments = 100
+
+/**
  * The factor by which a score may exceed its estimate. Beyond 25 occurrences of a word, their estimated number is off
  * by up to a tenth. Such an error changes the score by at most 0.5 % (arithmetic: the slope of BM25 there).
  */
