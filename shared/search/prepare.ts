@@ -1,10 +1,11 @@
-import { conjunction, parseQuery, recheckOf, termQueries } from './matching/query.ts'
+import { parseQuery } from './matching/grammar.ts'
+import { conjunction, recheckOf, termQueries } from './matching/query.ts'
 import type { Search } from './statement/request.ts'
 import { knowledgeBaseLexeme, localeLexeme } from './text/lexemes.ts'
 
 /** A search as terms and as a condition on blocks. The words are stemmed in the given languages. */
-export function prepare({ q, scope }: Search, languages: readonly string[]) {
-  const terms = termQueries(parseQuery(q), languages)
+export function prepare({ q, scope, typing }: Search, languages: readonly string[]) {
+  const terms = termQueries(parseQuery(q, { typing }), languages)
   const scopes = [
     ...(scope.knowledgeBaseId === undefined ? [] : [knowledgeBaseLexeme(scope.knowledgeBaseId)]),
     ...(typeof scope.locale === 'object' ? [localeLexeme(scope.locale.exact)] : []),

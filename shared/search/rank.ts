@@ -11,6 +11,8 @@ export type RankedHit = {
   hit: Hit
   context: SearchV2Hit['context']
   matchCount: number
+  /** Whether a word that is being typed stands in the text as a whole; true for relaxed hits. Such hits come first. */
+  whole: boolean
   score: number
   explanation: SearchV2Hit['score_explanation']
 }
@@ -44,9 +46,9 @@ export async function rankHits(hits: readonly Hit[], ranking: Ranking): Promise<
   return ranking.order === 'document' ? ranked : bestFirst(ranked)
 }
 
-/** Sorts hits by score, document and block. */
+/** Sorts hits: whole words before mere beginnings, then by score, document and block. */
 export function bestFirst(hits: readonly RankedHit[]): RankedHit[] {
-  return hits.toSorted((a, b) => b.score - a.score || compare(a.hit, b.hit))
+  return hits.toSorted((a, b) => Number(b.whole) - Number(a.whole) || b.score - a.score || compare(a.hit, b.hit))
 }
 
 function scoredHit(hit: Hit, ranking: Ranking & { matches: Matches }): RankedHit | null {
@@ -72,7 +74,8 @@ function scoredHit(hit: Hit, ranking: Ranking & { matches: Matches }): RankedHit
     exact: hit.body.length <= windowSize,
     terms,
   }
-  return { hit, context: contextOf(hit.body, first), matchCount, score, explanation }
+  const whole = relaxed || occurrences.every((occurrence) => occurrence.whole)
+  return { hit, context: contextOf(hit.body, first), matchCount, whole, score, explanation }
 }
 
 function fieldOf(type: string): Field {

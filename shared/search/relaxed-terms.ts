@@ -1,4 +1,5 @@
-import { parseQuery, type Term, type TermQuery, termQueries } from './matching/query.ts'
+import { parseQuery } from './matching/grammar.ts'
+import { type Term, type TermQuery, termQueries } from './matching/query.ts'
 import { isQuestionWord } from './text/question-words.ts'
 
 // A search is relaxed only for so many words.

@@ -6,8 +6,8 @@ import type { Term, TermQuery } from './matching/query.ts'
 import { prepare } from './prepare.ts'
 import { type RankedHit, rankHits } from './rank.ts'
 import { idf } from './ranking/bm25.ts'
-import { indexStatistics, knownSelectivity } from './ranking/selectivity.ts'
-import { matchingLimit } from './ranking/tuning.ts'
+import { type IndexStatistics, indexStatistics, knownSelectivity, termSelectivity } from './ranking/selectivity.ts'
+import { matchingLimit, relaxedListBlocks } from './ranking/tuning.ts'
 import { topKOfHalf } from './relaxed.ts'
 import { relaxedTerms } from './relaxed-terms.ts'
 import type { SearchProjection } from './schema.ts'
@@ -86,17 +86,33 @@ async function bestOf(
   languages: readonly string[],
 ): Promise<TopK> {
   const statistics = await indexStatistics(database)
-  const query = { ...search, ...prepare(search, languages), languages, statistics }
-  const strict = { ...query, minimumShouldMatch: query.terms.length }
-  const best = await topK(database, strict)
+  const queryOf = (read: Search) => {
+    const prepared = prepare(read, languages)
+    return { ...search, ...prepared, minimumShouldMatch: prepared.terms.length, languages, statistics }
+  }
+  const written = queryOf({ ...search, typing: false })
+  const typed = search.typing ? queryOf(search) : written
+  const isTyped = typed.terms.some(({ wholeWords }) => wholeWords !== null)
+  // Whole words come first, so the beginnings of words are looked for only where whole words are few.
+  const whole = await topK(database, written)
+  if (isTyped ? whole.hits.length > search.limit || whole.answer.shortened : whole.hits.length > 0) return whole
+  const best = isTyped ? await topK(database, typed) : whole
   if (best.hits.length > 0 || !search.relax) return best
-  const terms = relaxedTerms(query.terms, languages)
+  const relaxed = isTyped && isLight(typed.terms, statistics) ? typed : written
+  const terms = relaxedTerms(relaxed.terms, languages)
   if (terms === null) return best
   return inSnapshot(database, async (snapshot) => {
-    const again = await topK(snapshot, strict)
+    const again = await topK(snapshot, typed)
     if (again.hits.length > 0) return again
-    const counted = query.terms.map(({ tsquery }, index) => [tsquery, again.answer.matching[index] ?? 0] as const)
-    return topKOfHalf(snapshot, { ...query, terms, matching: new Map(counted) })
+    const counted = typed.terms.map(({ tsquery }, index) => [tsquery, again.answer.matching[index] ?? 0] as const)
+    return topKOfHalf(snapshot, { ...relaxed, terms, matching: new Map(counted) })
+  })
+}
+
+/** Whether the lists of all words that begin like a typed word are short enough to be read in a relaxed search. */
+function isLight(terms: readonly Term[], statistics: IndexStatistics): boolean {
+  return terms.every((term) => {
+    return term.whole === null || termSelectivity(term, statistics) * statistics.blocks <= relaxedListBlocks
   })
 }
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { test } from 'tap'
-import { parseQuery, requiredTerms } from '../../shared/search/matching/query.ts'
+import { parseQuery } from '../../shared/search/matching/grammar.ts'
+import { requiredTerms } from '../../shared/search/matching/query.ts'
 import { windowSize, windowsOf } from '../../shared/search/matching/windows.ts'
 import { rankHits } from '../../shared/search/rank.ts'
 import type { Hit } from '../../shared/search/statement/hits.ts'

@@ -68,9 +68,14 @@ async function matchesInAll(
 function bothOf(left: Matches, right: Matches): Matches {
   return {
     matchCount: left.matchCount + right.matchCount,
-    occurrences: left.occurrences.map(({ term, count, verbatim }, index) => {
+    occurrences: left.occurrences.map(({ term, count, verbatim, whole }, index) => {
       const further = right.occurrences[index]
-      return { term, count: count + (further?.count ?? 0), verbatim: verbatim || further?.verbatim === true }
+      return {
+        term,
+        count: count + (further?.count ?? 0),
+        verbatim: verbatim || further?.verbatim === true,
+        whole: whole || further?.whole === true,
+      }
     }),
     first: left.first ?? right.first,
   }

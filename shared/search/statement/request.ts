@@ -8,8 +8,11 @@ export type SearchScope = {
   locale: 'default' | 'all' | { exact: string }
 }
 
-/** A search as the API receives it, with a valid `q` and a canonical locale. */
-export type Search = { q: string; scope: SearchScope; limit: number }
+/**
+ * A search as the API receives it, with a valid `q` and a canonical locale. With `typing`, the last word of `q` also
+ * matches as the beginning of a word.
+ */
+export type Search = { q: string; scope: SearchScope; limit: number; typing?: boolean | undefined }
 
 /** A term of a query, with what the statement needs to find and to rank its blocks. */
 export type RankedTerm = {
@@ -17,6 +20,8 @@ export type RankedTerm = {
   tsquery: string
   /** A quoted phrase as it is written; null for words, and for phrases without other forms. */
   verbatim: string | null
+  /** The whole words of a term that also matches the beginnings of words; null for every other term. */
+  wholeWords: string | null
   alternatives: readonly (readonly Step[])[]
   /** The estimated number of blocks with the term; null where PostgreSQL has to count them. */
   matching: number | null
