@@ -23,8 +23,8 @@ type Ranking = {
   weights: readonly number[]
   /** Tokens of a block on average. */
   averageLength: number
-  /** Whether half of the terms suffice. */
-  relaxed: boolean
+  /** How many of the terms suffice. */
+  minimumShouldMatch: number
   order: 'score' | 'document'
 }
 
@@ -43,16 +43,21 @@ export async function rankHits(hits: readonly Hit[], ranking: Ranking): Promise<
     const scored = scoredHit(hit, { ...ranking, matches })
     if (scored !== null) ranked.push(scored)
   }
-  if (ranking.order === 'document') return ranked
-  return ranked.sort((a, b) => Number(b.whole) - Number(a.whole) || b.score - a.score || compare(a.hit, b.hit))
+  return ranking.order === 'document' ? ranked : bestFirst(ranked)
+}
+
+/** Sorts hits: whole words before mere beginnings, then by score, document and block. */
+export function bestFirst(hits: readonly RankedHit[]): RankedHit[] {
+  return hits.toSorted((a, b) => Number(b.whole) - Number(a.whole) || b.score - a.score || compare(a.hit, b.hit))
 }
 
 function scoredHit(hit: Hit, ranking: Ranking & { matches: Matches }): RankedHit | null {
-  const { matches, weights, averageLength, relaxed } = ranking
+  const { matches, weights, averageLength, minimumShouldMatch } = ranking
   const { matchCount, occurrences, first } = matches
   const matched = occurrences.filter(({ count }) => count > 0).length
-  // For a relaxed search the index only finds candidates. Whether a text contains half of the terms is counted here.
-  if (first === null || (relaxed && matched * 2 < occurrences.length)) return null
+  const relaxed = minimumShouldMatch < occurrences.length
+  // For a relaxed search the index only finds candidates. How many terms a text contains is counted here.
+  if (first === null || (relaxed && matched < minimumShouldMatch)) return null
   const field = fieldOf(hit.type)
   const { length } = hit
   const terms = occurrences.map(({ term, count, verbatim }, index) => {
@@ -82,6 +87,7 @@ function compare(a: Hit, b: Hit): number {
   return a.ord - b.ord
 }
 
-function rounded(value: number): number {
+/** A part of a score, with six digits. */
+export function rounded(value: number): number {
   return Math.round(value * 1e6) / 1e6
 }

@@ -8,10 +8,12 @@ import { type RankedHit, rankHits } from './rank.ts'
 import { idf } from './ranking/bm25.ts'
 import { type IndexStatistics, indexStatistics, knownSelectivity, termSelectivity } from './ranking/selectivity.ts'
 import { matchingLimit, relaxedListBlocks } from './ranking/tuning.ts'
+import { topKOfHalf } from './relaxed.ts'
+import { relaxedTerms } from './relaxed-terms.ts'
 import type { SearchProjection } from './schema.ts'
 import type { Search } from './statement/request.ts'
 import { runSearch, type SearchAnswer } from './statement/statement.ts'
-import { type TopK, topK, topKOfHalf } from './top-k.ts'
+import { type TopK, topK } from './top-k.ts'
 
 /** The result of a search: hits in order, whether there are more, and how much the index covers. */
 export type SearchOutcome = {
@@ -25,10 +27,9 @@ export type SearchOutcome = {
 export type SearchDatabase = Queryable & Pick<Database, 'transaction'>
 
 /**
- * Finds the best hits of all matches. With `relax`, a search of three or more terms that no block contains together
- * returns other blocks, marked as relaxed. These blocks contain at least half of the terms
- * (api/guide/search.md#relaxed). One snapshot yields the relaxed hits, the member `projection`, and the finding that no
- * block contains all terms.
+ * Finds the best hits of all matches. With `relax`, a search of three or more words that no block contains together
+ * returns other blocks, marked as relaxed (api/guide/search.md#relaxed). One snapshot yields the relaxed hits, the
+ * member `projection`, and the finding that no block contains all terms.
  */
 export async function searchTopK(
   database: SearchDatabase,
@@ -64,7 +65,12 @@ export async function searchExhaustive(
   }
   const page = answer.hits.slice(0, limit)
   const rarities = await estimatedRarities(db, terms)
-  const hits = await rankHits(page, { terms, ...rarities, relaxed: false, order: 'document' })
+  const hits = await rankHits(page, {
+    terms,
+    ...rarities,
+    minimumShouldMatch: terms.length,
+    order: 'document',
+  })
   const last = page.at(-1)
   const hasMore = (answer.hits.length > limit || answer.shortened) && last !== undefined
   const next: SearchCursor | null = hasMore
@@ -91,13 +97,15 @@ async function bestOf(
   const whole = await topK(database, written)
   if (isTyped ? whole.hits.length > search.limit || whole.answer.shortened : whole.hits.length > 0) return whole
   const best = isTyped ? await topK(database, typed) : whole
-  if (best.hits.length > 0 || !search.relax || typed.terms.length < 3) return best
+  if (best.hits.length > 0 || !search.relax) return best
   const relaxed = isTyped && isLight(typed.terms, statistics) ? typed : written
+  const terms = relaxedTerms(relaxed.terms, languages)
+  if (terms === null) return best
   return inSnapshot(database, async (snapshot) => {
     const again = await topK(snapshot, typed)
     if (again.hits.length > 0) return again
-    const { matching } = relaxed === typed ? again.answer : (await topK(snapshot, written)).answer
-    return topKOfHalf(snapshot, { ...relaxed, matching })
+    const counted = typed.terms.map(({ tsquery }, index) => [tsquery, again.answer.matching[index] ?? 0] as const)
+    return topKOfHalf(snapshot, { ...relaxed, terms, matching: new Map(counted) })
   })
 }
 

@@ -1,13 +1,5 @@
 import type { Queryable } from '../database/database.ts'
-import {
-  beginningsOf,
-  halfCondition,
-  halfOf,
-  inScopes,
-  requirement,
-  type Term,
-  type TermQuery,
-} from './matching/query.ts'
+import { beginningsOf, inScopes, requirement, type Term, type TermQuery } from './matching/query.ts'
 import { type RankedHit, rankHits } from './rank.ts'
 import { idf } from './ranking/bm25.ts'
 import { type Cut, cutCondition, isBoundable, isComplete, upperBound } from './ranking/cuts.ts'
@@ -77,22 +69,6 @@ export async function topK(db: Queryable, query: TopKQuery): Promise<TopK> {
 }
 
 /**
- * The best of the blocks that contain at least half of three or more terms; `matching` counts the blocks of each term.
- */
-export function topKOfHalf(
-  db: Queryable,
-  query: Omit<TopKQuery, keyof Condition | 'minimumShouldMatch'> & { matching: readonly number[] },
-): Promise<TopK> {
-  const { terms, scopes, matching } = query
-  const counted = terms.map((term, index) => ({ term, matching: matching[index] ?? 0 }))
-  const rarestFirst = counted.sort((a, b) => a.matching - b.matching).map(({ term }) => term)
-  const condition = halfCondition(rarestFirst, scopes)
-  // A count that reached its limit says nothing about how many blocks match.
-  const known = matching.map((number) => (number === matchingLimit ? Number.POSITIVE_INFINITY : number))
-  return topK(db, { ...query, matching: known, condition, recheck: null, minimumShouldMatch: halfOf(terms) })
-}
-
-/**
  * The index of the next wider cut that may hold enough matches, after a cut had `candidates`. Terms that seldom stand
  * in the same block are seldom together in any cut. So one factor corrects the estimates of all cuts. The cut of all
  * matches comes last.
@@ -141,8 +117,7 @@ async function runPass(db: Queryable, input: { query: TopKQuery } & PassOptions)
     limit: fetched,
   })
   const weights = terms.map((_, index) => idf({ documents: blocks, matching: answer.matching[index] ?? 1 }))
-  const relaxed = minimumShouldMatch < terms.length
-  const hits = await rankHits(answer.hits, { terms, weights, averageLength, relaxed, order: 'score' })
+  const hits = await rankHits(answer.hits, { terms, weights, averageLength, minimumShouldMatch, order: 'score' })
   const truncated = answer.candidates >= candidateLimit
   const last = hits[limit - 1]?.score ?? 0
   const outside = upperBound({ terms, weights, languages, averageLength, cut })

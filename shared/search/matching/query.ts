@@ -125,6 +125,11 @@ export function halfCondition(terms: readonly { tsquery: string }[], scopes: rea
   return inScopes(anyTwoOf(terms.slice(0, rarestNeeded(terms))), scopes)
 }
 
+/** The `::tsquery` literal of the blocks in scope that contain at least one of the terms. */
+export function anyTerm(terms: readonly { tsquery: string }[], scopes: readonly string[]): string {
+  return inScopes(anyOf(terms), scopes)
+}
+
 /** The number of rarest terms of which any half of all terms contains at least two. */
 export function rarestNeeded(terms: readonly unknown[]): number {
   return terms.length - halfOf(terms) + 2

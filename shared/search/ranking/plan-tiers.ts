@@ -95,7 +95,7 @@ function termCuts(query: TierQuery, { blocks, shares }: Estimates): { cuts: Cut[
     )
     const size = blocks * (conjunctive ? conjunctionSelectivity(inTiers, shares) : sumOf(inTiers))
     if (size > (sizes.at(-1) ?? Number.POSITIVE_INFINITY) * narrowerPart) continue
-    cuts.push({ byTerm, byPair: null, recheckTerms: terms.length === 1, size: conjunctive ? size : null })
+    cuts.push({ byTerm, byPair: null, recheckTerms: query.minimumShouldMatch === 1, size: conjunctive ? size : null })
     sizes.push(size)
   }
   return { cuts, sizes }
@@ -135,6 +135,7 @@ function kindOf(query: TierQuery): keyof typeof candidateBounds {
 /** Whether the matches are few enough to rank all of them, and the index finds them soon. */
 function areFew(query: TierQuery, { blocks, shares, few }: Estimates & { few: number }): boolean {
   if (kindOf(query) !== 'relaxed') return conjunctionSelectivity(shares, shares) * blocks <= few
+  if (query.minimumShouldMatch === 1) return sumOf(shares) * blocks <= few
   const needed = shares.toSorted((a, b) => a - b).slice(0, rarestNeeded(query.terms))
   return pairSelectivity(needed) * blocks <= few && sumOf(needed.slice(0, -1)) * blocks <= relaxedListBlocks
 }

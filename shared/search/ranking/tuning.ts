@@ -133,6 +133,18 @@ export const workspaceBounds = { few: 5, partOfFew: 0.5, most: 100, partOfMany: 
 export const spareHits = { certain: 5, estimated: 10, phrases: 10 } as const
 
 /**
+ * The part of its weight that a term adds to a hit which lacks the term, where another hit of the same document has it.
+ * Chosen: a word in the block itself has to count more.
+ */
+export const partInDocument = 0.5
+
+/**
+ * The blocks that are ranked to find documents whose blocks contain half of the words together. Chosen: matching so
+ * many blocks takes Node about 10 ms.
+ */
+export const blocksOfDocuments = 100
+
+/**
  * What the estimate of a block gains in which a word that is being typed stands as a whole. The gain is more than any
  * score, so that such blocks come before blocks with a mere beginning. Arithmetic: 200 characters have at most 100
  * words, and each word scores at most 4.4 times its rarity, which is below 20.
