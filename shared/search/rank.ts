@@ -1,4 +1,4 @@
-import { contextOf, type Matches } from './matching/match.ts'
+import { contextOf, type Matches, type Span } from './matching/match.ts'
 import type { Term } from './matching/query.ts'
 import { matchesInWindows, windowSize, YieldingTurns } from './matching/windows.ts'
 import { type Field, termWeight } from './ranking/bm25.ts'
@@ -10,6 +10,8 @@ import type { Hit } from './statement/hits.ts'
 export type RankedHit = {
   hit: Hit
   context: SearchV2Hit['context']
+  /** The matches that the context may show: the first match, and the matches of all terms near it. */
+  shown: { first: Span; near: readonly Span[] }
   matchCount: number
   score: number
   explanation: SearchV2Hit['score_explanation']
@@ -47,7 +49,7 @@ export async function rankHits(hits: readonly Hit[], ranking: Ranking): Promise<
 
 function scoredHit(hit: Hit, ranking: Ranking & { matches: Matches }): RankedHit | null {
   const { matches, weights, averageLength, relaxed } = ranking
-  const { matchCount, occurrences, first } = matches
+  const { matchCount, occurrences, first, near } = matches
   const matched = occurrences.filter(({ count }) => count > 0).length
   // For a relaxed search the index only finds candidates. Whether a text contains half of the terms is counted here.
   if (first === null || (relaxed && matched * 2 < occurrences.length)) return null
@@ -67,7 +69,7 @@ function scoredHit(hit: Hit, ranking: Ranking & { matches: Matches }): RankedHit
     exact: hit.body.length <= windowSize,
     terms,
   }
-  return { hit, context: contextOf(hit.body, first), matchCount, score, explanation }
+  return { hit, context: contextOf(hit.body, first), shown: { first, near }, matchCount, score, explanation }
 }
 
 function fieldOf(type: string): Field {
