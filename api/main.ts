@@ -38,6 +38,7 @@ onStopSignal(log, {
   async stop() {
     const closed = server.close()
     service.eventStreams.end()
+    service.searchWaits.end()
     await gateway?.close()
     await closed
     endWatch()

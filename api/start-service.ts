@@ -6,13 +6,14 @@ import { openDatabase } from '../shared/database/database.ts'
 import { sessionName } from '../shared/health/queries.ts'
 import { openJobs } from '../shared/jobs/send.ts'
 import type { Logger } from '../shared/process/log.ts'
+import { SearchWaits } from '../shared/search/waits.ts'
 import { openEventStreams } from './event-streams/hub.ts'
 import { openExports } from './http/exports.ts'
 import { createRateLimiter } from './http/rate-limit.ts'
 import { createHttpMetrics } from './http/request-metrics.ts'
 import type { Service } from './http/service.ts'
 import { createThrottles } from './http/throttles.ts'
-import { observeProcess } from './operations/process-metrics.ts'
+import { observeProcess, observeSearchWaits } from './operations/process-metrics.ts'
 import { observeService } from './operations/service-metrics.ts'
 import { readJson } from './routes/json-body.ts'
 
@@ -38,6 +39,12 @@ export async function startService(options: {
   observeService({ registry: metrics.registry, database })
   const eventsDatabase = await openDatabase({ url: config.DATABASE_URL, kind: 'events', poolSize: 4 })
   const eventStreams = openEventStreams({ database: eventsDatabase, config, log, registry: metrics.registry })
+  const searchWaits = new SearchWaits({
+    database,
+    url: config.DATABASE_URL,
+    onError: (err) => log.warn({ err }, 'searches that wait for the index'),
+  })
+  observeSearchWaits({ registry: metrics.registry, searchWaits })
   const exportRuns = await openExports({ url: config.DATABASE_URL })
   return {
     config,
@@ -51,11 +58,12 @@ export async function startService(options: {
     metrics,
     readJson,
     eventStreams,
+    searchWaits,
     exports: exportRuns,
     isDraining: options.isDraining ?? (() => false),
     checkResponses: options.checkResponses ?? false,
     async close() {
-      await eventStreams.close()
+      await Promise.all([eventStreams.close(), searchWaits.close()])
       await eventsDatabase.end()
       await exportRuns.close()
       await jobs.stop()

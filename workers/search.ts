@@ -17,6 +17,7 @@ import { defineProjection } from './runtime/projection-worker.ts'
 export const searchProjection: Projection<IndexSource, IndexChange> = {
   name: 'search',
   queue: queues.searchIndex,
+  isAnnounced: true,
   load: loadIndexSources,
   compute: indexing,
   sameSource: (source, current) =>

@@ -4,6 +4,7 @@ import type { Config } from '../../shared/config/config.ts'
 import type { Database } from '../../shared/database/database.ts'
 import type { Jobs } from '../../shared/jobs/send.ts'
 import type { Logger } from '../../shared/process/log.ts'
+import type { SearchWaits } from '../../shared/search/waits.ts'
 import type { EventStreams } from '../event-streams/hub.ts'
 import type { Exports } from './exports.ts'
 import type { RateLimiter } from './rate-limit.ts'
@@ -28,6 +29,7 @@ export type Service = {
   readJson: (json: JsonBody) => Promise<ReadBody>
   exports: Exports
   eventStreams: EventStreams
+  searchWaits: SearchWaits
   /**
    * Whether the process is about to stop. The process still serves, but load balancers should send calls to other
    * processes.

@@ -2,6 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, type Registry } from 'prom-clien
 import { computationLoad } from '../../shared/computations/compute.ts'
 import type { Database } from '../../shared/database/database.ts'
 import { observeBuild } from '../../shared/process/build-metric.ts'
+import type { SearchWaits } from '../../shared/search/waits.ts'
 
 // The interval between samples of the event loop's lag. At prom-client's default of 10 ms, sampling is most of the work
 // of an idle process.
@@ -13,6 +14,18 @@ export function observeProcess({ registry, database }: { registry: Registry; dat
   observePool({ registry, database })
   observeComputations(registry)
   observeBuild(registry)
+}
+
+/** Adds the number of searches that wait. */
+export function observeSearchWaits({ registry, searchWaits }: { registry: Registry; searchWaits: SearchWaits }): void {
+  new Gauge({
+    name: 'svc_search_waits',
+    help: 'Searches that wait until the index is current',
+    registers: [registry],
+    collect() {
+      this.set(searchWaits.size)
+    },
+  })
 }
 
 function observePool({ registry, database }: { registry: Registry; database: Database }): void {

@@ -1,9 +1,13 @@
 import { headingPathAt } from './index/outline.ts'
+import { highlightsOf } from './matching/highlights.ts'
 import type { RankedHit } from './rank.ts'
 import type { SearchResult, SearchV2Hit } from './schema.ts'
 
-/** A hit as version 1 of the search interface returns it. */
-export function presentResult({ hit, context }: RankedHit): SearchResult {
+/** Whether hits have the member `highlights`. */
+export type HitOptions = { highlight: boolean }
+
+/** A hit as version 1 of the search interface returns it. The snippet of a title is null, so a title has no ranges. */
+export function presentResult({ hit, context, shown }: RankedHit, { highlight }: HitOptions): SearchResult {
   const isTitle = hit.type === 'title'
   return {
     document_id: hit.document_id,
@@ -16,11 +20,13 @@ export function presentResult({ hit, context }: RankedHit): SearchResult {
     snippet: isTitle ? null : `${context.before ?? ''}${context.match}${context.after ?? ''}`,
     updated_at: hit.updated_at,
     ...localization(hit),
+    ...(highlight && { highlights: isTitle ? [] : highlightsOf(hit.body, shown) }),
   }
 }
 
 /** A hit as version 2 of the search interface returns it. */
-export function presentV2Result({ hit, context, matchCount, score, explanation }: RankedHit): SearchV2Hit {
+export function presentV2Result(ranked: RankedHit, { highlight }: HitOptions): SearchV2Hit {
+  const { hit, context, shown, matchCount, score, explanation } = ranked
   const isTitle = hit.type === 'title'
   return {
     document_id: hit.document_id,
@@ -38,6 +44,7 @@ export function presentV2Result({ hit, context, matchCount, score, explanation }
     matched_in: isTitle ? 'title' : 'content',
     heading_path: hit.position === null ? [] : headingPathAt(hit.headings, hit.position),
     context,
+    ...(highlight && { highlights: highlightsOf(hit.body, shown) }),
     match_count: matchCount,
     score,
     score_explanation: explanation,

@@ -1,4 +1,4 @@
-import { contextOf, type Matches } from './matching/match.ts'
+import { contextOf, type Matches, type Span } from './matching/match.ts'
 import type { Term } from './matching/query.ts'
 import { matchesInWindows, windowSize, YieldingTurns } from './matching/windows.ts'
 import { type Field, termWeight } from './ranking/bm25.ts'
@@ -10,6 +10,8 @@ import type { Hit } from './statement/hits.ts'
 export type RankedHit = {
   hit: Hit
   context: SearchV2Hit['context']
+  /** The matches that the context may show: the first match, and the matches of all terms near it. */
+  shown: { first: Span; near: readonly Span[] }
   matchCount: number
   /** Whether a word that is being typed stands in the text as a whole; true for relaxed hits. Such hits come first. */
   whole: boolean
@@ -53,7 +55,7 @@ export function bestFirst(hits: readonly RankedHit[]): RankedHit[] {
 
 function scoredHit(hit: Hit, ranking: Ranking & { matches: Matches }): RankedHit | null {
   const { matches, weights, averageLength, minimumShouldMatch } = ranking
-  const { matchCount, occurrences, first } = matches
+  const { matchCount, occurrences, first, near } = matches
   const matched = occurrences.filter(({ count }) => count > 0).length
   const relaxed = minimumShouldMatch < occurrences.length
   // For a relaxed search the index only finds candidates. How many terms a text contains is counted here.
@@ -75,7 +77,8 @@ function scoredHit(hit: Hit, ranking: Ranking & { matches: Matches }): RankedHit
     terms,
   }
   const whole = relaxed || occurrences.every((occurrence) => occurrence.whole)
-  return { hit, context: contextOf(hit.body, first), matchCount, whole, score, explanation }
+  const context = contextOf(hit.body, first)
+  return { hit, context, shown: { first, near }, matchCount, whole, score, explanation }
 }
 
 function fieldOf(type: string): Field {

@@ -29,6 +29,12 @@ export const QueryText = Type.Refine(
   () => 'must be 1 to 200 characters after trimming, in NFKC, without U+0000 or lone surrogates',
 )
 
+/** Where the terms of the query stand in the text that a hit shows. */
+const Highlights = Type.Array(Type.Array(Type.Integer({ minimum: 0 }), { minItems: 2, maxItems: 2 }), {
+  description:
+    'with `highlight=true`: where the terms stand in the shown text, as ranges `[start, end)` of code points, in order',
+})
+
 /** A hit of search v1. */
 export const SearchResult = Type.Object(
   {
@@ -44,6 +50,7 @@ export const SearchResult = Type.Object(
     locale: Nullable(Type.String()),
     document_set_id: Nullable(Type.String()),
     document_set_uri: Nullable(Type.String()),
+    highlights: Type.Optional(Highlights),
   },
   { $id: 'SearchResult' },
 )
@@ -79,6 +86,7 @@ export const SearchV2Hit = Type.Object({
   matched_in: Type.Enum(['title', 'content']),
   heading_path: Type.Array(Type.String()),
   context: Type.Object({ before: Nullable(Type.String()), match: Type.String(), after: Nullable(Type.String()) }),
+  highlights: Type.Optional(Highlights),
   match_count: Type.Integer({ minimum: 1 }),
   score: Type.Number(),
   score_explanation: ScoreExplanation,

@@ -3,6 +3,7 @@ import { extractCandidates } from '../../shared/concepts/candidates/extract.ts'
 import { assignOrds } from '../../shared/search/index/index-document.ts'
 import { blockVector } from '../../shared/search/index/vector.ts'
 import { parseQuery } from '../../shared/search/matching/grammar.ts'
+import { highlightsOf } from '../../shared/search/matching/highlights.ts'
 import { matchTerms } from '../../shared/search/matching/match.ts'
 import { detectLanguage } from '../../shared/search/text/detect-language.ts'
 import { normalise, streamSafe } from '../../shared/search/text/fold.ts'
@@ -42,6 +43,10 @@ const tasks: Record<string, (text: string) => unknown> = {
   'to index it': (text) => blockVector({ text, language: 'en', isTitle: false, isHeading: false, scopes: ['@w1'] }),
   'to show a match in it': (text) =>
     matchTerms(text, { query: parseQuery('a "of the" v1.1 档案 b/c'), languages: ['en'] }),
+  'to mark the matches in it': (text) => {
+    const { first, near } = matchTerms(text, { query: parseQuery('a 1 w1 档 ไ 👩 "a b" भ'), languages: ['en'] })
+    return first && highlightsOf(text, { first, near })
+  },
   'to guess its language': detectLanguage,
   'to answer a question from it': (text) =>
     rankPassages([{ documentId: 'doc_1', blockId: 'block_1', isHeading: false, text }], text.slice(0, 200)),

@@ -153,8 +153,9 @@ export async function tellStory(
   await call('deletePublicShare', { path: { id: shareId } })
 
   await untilFresh(client)
-  await call('search', { query: { q: 'litres', knowledge_base_id: base } })
-  await call('searchV2', { query: { q: 'hundred litres', knowledge_base_id: base } })
+  await call('search', { query: { q: 'litres', knowledge_base_id: base, highlight: true } })
+  const waiting = { highlight: true, wait_ms: 5000 }
+  await call('searchV2', { query: { q: 'hundred litres', knowledge_base_id: base, ...waiting } })
 
   const relation = await call('createRelation', {
     body: {

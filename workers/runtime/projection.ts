@@ -49,6 +49,8 @@ export type Projection<Source extends ProjectionSource, Result> = {
   queue: Queue<DocumentJob>
   /** The largest number of documents in a batch; 32 when absent. */
   together?: number
+  /** Whether readers wait until the projection is current, so that every round is announced to them. */
+  isAnnounced?: true
   /**
    * Reads the sources at the start of a round, outside any transaction and without locks. Returns them by document id.
    * A document may have no source, because it is gone or not yet committed. The round finds out which, when it has

@@ -3,6 +3,7 @@ import type { Job } from 'pg-boss'
 import { compute } from '../../shared/computations/compute.ts'
 import { inTransaction, type Transaction } from '../../shared/database/database.ts'
 import type { JobOutcome } from '../../shared/jobs/outcomes.ts'
+import { announceCurrent, transactionIdOf } from '../../shared/jobs/projections/announcements.ts'
 import type { ProjectionInput } from '../../shared/jobs/projections/computation.ts'
 import { type Derived, type DocumentSource, lockSources } from '../../shared/jobs/projections/queries.ts'
 import type { DocumentJob } from '../../shared/jobs/queues.ts'
@@ -71,6 +72,7 @@ export async function deriveRound<Source extends ProjectionSource, Result>(
     commit(tx, { context, round: { ...round, jobs, alone: round.jobs.length === 1 }, derived }),
   )
   const { outcomes, begun } = committed
+  await announce(context, { ...committed, jobs })
   const ends = new Map([...failed, ...Array.from(outcomes, ([id, outcome]) => [id, { outcome }] as const)])
   return { ends, large: [...large, ...begun] }
 }
@@ -87,6 +89,13 @@ function computeOne<Source extends ProjectionSource, Result>(
   })
 }
 
+/** What the transaction of a round did. `transactionId` is null where the projection is not announced. */
+type Committed = {
+  outcomes: ReadonlyMap<string, JobOutcome>
+  begun: readonly Job<DocumentJob>[]
+  transactionId: bigint | null
+}
+
 // The transaction of a round. Locks are taken in one order: documents by id, the projection's rows, pg-boss's jobs.
 async function commit<Source extends ProjectionSource, Result>(
   tx: Transaction,
@@ -95,7 +104,7 @@ async function commit<Source extends ProjectionSource, Result>(
     round: Round & { alone: boolean }
     derived: ReadonlyMap<string, Derived<Source, Result>>
   },
-): Promise<{ outcomes: ReadonlyMap<string, JobOutcome>; begun: readonly Job<DocumentJob>[] }> {
+): Promise<Committed> {
   const { context, round, derived } = input
   const { projection } = context
   const { queue } = projection
@@ -124,9 +133,28 @@ async function commit<Source extends ProjectionSource, Result>(
     completed.has(job.id) && (outcome === 'current' || outcome === 'behind')
   const writable = new Set([...begun, ...ends.filter(isWritten).map(({ job }) => job)])
   const written = round.jobs.filter((job) => writable.has(job)).flatMap((job) => derived.get(job.id) ?? [])
-  if (written.length > 0) await projection.write(tx, written)
+  const [transactionId] = await Promise.all([
+    projection.isAnnounced ? transactionIdOf(tx) : null,
+    written.length > 0 ? projection.write(tx, written) : undefined,
+  ])
   const outcomes = new Map(ends.map(({ job, outcome }) => [job.id, completed.has(job.id) ? outcome : 'fenced']))
-  return { outcomes, begun }
+  return { outcomes, begun, transactionId }
+}
+
+// Announces the documents with nothing left to derive. The round is committed already, so a failure here fails no job.
+async function announce<Source extends ProjectionSource, Result>(
+  { projection, runtime }: Deriving<Source, Result>,
+  { outcomes, transactionId, jobs }: Committed & { jobs: readonly Job<DocumentJob>[] },
+): Promise<void> {
+  const isOver = ({ id }: Job<DocumentJob>) => outcomes.get(id) === 'current' || outcomes.get(id) === 'gone'
+  const documentIds = jobs.filter(isOver).map(({ data }) => data.document_id)
+  if (transactionId === null || documentIds.length === 0) return
+  const { name } = projection
+  try {
+    await announceCurrent(runtime.database, { projection: name, transactionId, documentIds })
+  } catch (err) {
+    runtime.log.warn({ err, queue: projection.queue.name }, 'readers were not told that documents are current')
+  }
 }
 
 /**

@@ -11,6 +11,17 @@ const common = {
   q: QueryText,
   knowledge_base_id: Type.Optional(IntegerIdFilter()),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
+  highlight: Type.Optional(
+    Type.Boolean({ default: false, description: 'adds to each hit where the terms stand in its text' }),
+  ),
+  wait_ms: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 10_000,
+      default: 0,
+      description: 'the most milliseconds to wait until everything written in scope before is indexed',
+    }),
+  ),
 }
 
 /** The query of `GET /search`. */

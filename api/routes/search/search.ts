@@ -48,8 +48,12 @@ export const searchRoutes = [
     success: { status: 200, description: 'Hits, the best first', data: SearchResult, list: true },
     errors: [],
     async handle({ service, caller, query }) {
-      const { hits } = await searchTopK(service.database, { ...searchOf(caller, query), relax: false })
-      return { data: hits.map(presentResult), page: { cursor: null, next_cursor: null, has_more: false } }
+      const search = searchOf(caller, query)
+      const { highlight = false, wait_ms: waitMs = 0 } = query
+      await service.searchWaits.untilIndexed({ scope: search.scope, waitMs })
+      const { hits } = await searchTopK(service.database, { ...search, relax: false })
+      const data = hits.map((hit) => presentResult(hit, { highlight }))
+      return { data, page: { cursor: null, next_cursor: null, has_more: false } }
     },
   }),
 
@@ -67,16 +71,18 @@ export const searchRoutes = [
     success: { status: 200, description: 'Hits and what the index covers', data: SearchV2Response },
     errors: ['invalid_locale', 'search_cursor_stale', 'search_cursor_invalid'],
     async handle({ service, db, caller, query }) {
-      const { mode = 'topk', cursor } = query
+      const { mode = 'topk', cursor, highlight = false, wait_ms: waitMs = 0 } = query
       const search = searchV2Of(caller, query)
       if (mode === 'topk' && cursor !== undefined) throw new Refusal('search_cursor_invalid')
+      // A cursor belongs to the scope as it was, so its page does not wait for the scope to change.
+      if (cursor === undefined) await service.searchWaits.untilIndexed({ scope: search.scope, waitMs })
       const outcome =
         mode === 'topk'
           ? await searchTopK(service.database, { ...search, relax: true })
           : await searchExhaustive(db, { ...search, cursor })
       const { hits, hasMore, nextCursor, projection } = outcome
       const page = { has_more: hasMore, next_cursor: nextCursor }
-      const results = hits.map(presentV2Result)
+      const results = hits.map((hit) => presentV2Result(hit, { highlight }))
       const shown = query.include_summary ? await withSummaries(db, { results, ...search.scope }) : results
       return { data: { query: search.q, mode, results: shown, page, projection } }
     },

@@ -22,6 +22,8 @@ export type Matches = {
   }[]
   /** The first match of any term. */
   first: Span | null
+  /** The matches of all terms, in any order, that begin so near the first match that its context may show them. */
+  near: readonly Span[]
 }
 
 /**
@@ -52,11 +54,21 @@ export function matchesOf(terms: readonly Term[], tokens: readonly Token[]): Mat
     whole: term.whole === null || stands(term.whole),
   }))
   const spans = found.flatMap((term) => term.spans)
+  const first = spans.reduce<Span | null>(
+    (best, span) => (best === null || span.start < best.start ? span : best),
+    null,
+  )
   return {
     matchCount: spans.length,
     occurrences: found.map(({ spans, ...occurrence }) => ({ ...occurrence, count: spans.length })),
-    first: spans.reduce<Span | null>((best, span) => (best === null || span.start < best.start ? span : best), null),
+    first,
+    near: nearTo(first, spans),
   }
+}
+
+/** The matches that begin so near the first match that its context may show them. */
+export function nearTo(first: Span | null, spans: readonly Span[]): Span[] {
+  return first === null ? [] : spans.filter(({ start }) => start < first.end + 2 * contextLength)
 }
 
 /** The text around a match for display: at most 80 code points on each side, null where there is no text. */

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { tokenise } from '../text/tokenise.ts'
-import { type Matches, matchesOf } from './match.ts'
+import { type Matches, matchesOf, nearTo, type Span } from './match.ts'
 import type { Term } from './query.ts'
 
 /** Texts of at most this many UTF-16 units are matched as a whole, in some ten milliseconds. */
@@ -59,13 +59,14 @@ async function matchesInAll(
   for (const { text, start } of windows) {
     await turns.take(text.length)
     const found = matchesOf(terms, tokenise(text, [language]))
-    const first = found.first && { start: found.first.start + start, end: found.first.end + start }
-    all = bothOf(all, { ...found, first })
+    const inText = (span: Span) => ({ start: span.start + start, end: span.end + start })
+    all = bothOf(all, { ...found, first: found.first && inText(found.first), near: found.near.map(inText) })
   }
   return all
 }
 
 function bothOf(left: Matches, right: Matches): Matches {
+  const first = left.first ?? right.first
   return {
     matchCount: left.matchCount + right.matchCount,
     occurrences: left.occurrences.map(({ term, count, verbatim, whole }, index) => {
@@ -77,7 +78,8 @@ function bothOf(left: Matches, right: Matches): Matches {
         whole: whole || further?.whole === true,
       }
     }),
-    first: left.first ?? right.first,
+    first,
+    near: nearTo(first, left.near.concat(right.near)),
   }
 }
 
