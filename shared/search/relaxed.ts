@@ -1,9 +1,11 @@
 import type { Queryable } from '../database/database.ts'
+import { bestOfDocuments } from './groups.ts'
 import { anyTerm, halfCondition, halfOf } from './matching/query.ts'
+import type { TopK, TopKQuery } from './pass.ts'
 import { bestFirst, type RankedHit, rounded } from './rank.ts'
 import { blocksOfDocuments, fieldWeights, matchingLimit, partInDocument } from './ranking/tuning.ts'
 import type { Condition } from './statement/request.ts'
-import { type TopK, type TopKQuery, topK } from './top-k.ts'
+import { topK } from './top-k.ts'
 
 /**
  * A search for blocks with half of the terms. `matching` counts the blocks that contain a term, by the `tsquery` of the
@@ -21,8 +23,11 @@ export async function topKOfHalf(db: Queryable, query: RelaxedQuery): Promise<To
   const half = halfOf(query.terms)
   const inBlocks = await topKOfSome(db, query, half)
   if (inBlocks.hits.length > 0 || half === 1) return inBlocks
-  const ofAny = await topKOfSome(db, { ...query, limit: Math.max(query.limit, blocksOfDocuments) }, 1)
-  return { ...ofAny, hits: inDocuments(ofAny.hits, half) }
+  const { perDocument } = query
+  const most = Math.max(query.limit, blocksOfDocuments)
+  const ofAny = await topKOfSome(db, { ...query, limit: most, perDocument: perDocument && most }, 1)
+  const hits = bestFirst(inDocuments(ofAny.hits, half), query.sort === 'updated_at' ? 'updated_at' : 'score')
+  return { ...ofAny, hits: perDocument === undefined ? hits : bestOfDocuments(hits, perDocument) }
 }
 
 async function topKOfSome(db: Queryable, query: RelaxedQuery, minimumShouldMatch: number): Promise<TopK> {
@@ -43,7 +48,7 @@ async function topKOfSome(db: Queryable, query: RelaxedQuery, minimumShouldMatch
  */
 function inDocuments(hits: readonly RankedHit[], least: number): RankedHit[] {
   const documents = Map.groupBy(hits, ({ hit }) => hit.document_id)
-  const found = [...documents.values()].flatMap((ofDocument) => {
+  return [...documents.values()].flatMap((ofDocument) => {
     const [first] = ofDocument
     const weights = (first?.explanation.terms ?? []).map((_, index) =>
       Math.max(...ofDocument.map(({ explanation }) => explanation.terms[index]?.weight ?? 0)),
@@ -52,7 +57,6 @@ function inDocuments(hits: readonly RankedHit[], least: number): RankedHit[] {
       ? []
       : ofDocument.map((hit) => withOthers(hit, weights))
   })
-  return bestFirst(found)
 }
 
 function withOthers(hit: RankedHit, weights: readonly number[]): RankedHit {

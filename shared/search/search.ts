@@ -1,9 +1,12 @@
 import { type Database, inSnapshot, type Queryable } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
 import { decodeSearchCursor, encodeSearchCursor, type SearchCursor, sameSearch } from './cursor.ts'
+import { withFurtherMatches } from './groups.ts'
 import { inAllLanguages } from './languages.ts'
 import type { Term, TermQuery } from './matching/query.ts'
-import { prepare } from './prepare.ts'
+import { narrowingOf, readsOf } from './narrowing.ts'
+import type { TopK } from './pass.ts'
+import { prepare, scopesOf } from './prepare.ts'
 import { type RankedHit, rankHits } from './rank.ts'
 import { idf } from './ranking/bm25.ts'
 import { type IndexStatistics, indexStatistics, knownSelectivity, termSelectivity } from './ranking/selectivity.ts'
@@ -13,7 +16,7 @@ import { relaxedTerms } from './relaxed-terms.ts'
 import type { SearchProjection } from './schema.ts'
 import type { Search } from './statement/request.ts'
 import { runSearch, type SearchAnswer } from './statement/statement.ts'
-import { type TopK, topK } from './top-k.ts'
+import { topK } from './top-k.ts'
 
 /** The result of a search: hits in order, whether there are more, and how much the index covers. */
 export type SearchOutcome = {
@@ -37,7 +40,7 @@ export async function searchTopK(
 ): Promise<SearchOutcome> {
   return inAllLanguages(database, search.scope.workspaceIds, async (languages) => {
     const best = await bestOf(database, search, languages)
-    return { found: outcomeOf(best, search.limit), languages: best.answer.languages }
+    return { found: outcomeOf(best, search), languages: best.answer.languages }
   })
 }
 
@@ -54,9 +57,14 @@ export async function searchExhaustive(
   if (cursor !== null && !sameSearch(cursor, search)) throw new Refusal('search_cursor_invalid')
   const { scope, limit } = search
   const { answer, terms } = await inAllLanguages(db, scope.workspaceIds, async (languages) => {
-    const { condition, recheck, terms } = prepare(search, languages)
-    const order = { by: 'document' as const, after: cursor }
-    const answer = await runSearch(db, { scope, condition, recheck, order, limit: limit + 1 })
+    const prepared = prepare(search, languages)
+    const { condition, recheck, terms } = prepared
+    const query = { ...prepared, scope, limit, minimumShouldMatch: terms.length, statistics: await indexStatistics(db) }
+    const narrowing = await narrowingOf(db, query)
+    const read = readsOf({ ...query, narrowing }).documents ? 'documents' : 'words'
+    const order = { by: 'document' as const, after: cursor, read } as const
+    const listed = narrowing?.listed === true
+    const answer = await runSearch(db, { scope, listed, condition, recheck, order, limit: limit + 1 })
     return { found: { answer, terms }, languages: answer.languages }
   })
   const projection = projectionOf(answer)
@@ -86,9 +94,10 @@ async function bestOf(
   languages: readonly string[],
 ): Promise<TopK> {
   const statistics = await indexStatistics(database)
+  const narrowing = await narrowingOf(database, { ...search, scopes: scopesOf(search), statistics })
   const queryOf = (read: Search) => {
     const prepared = prepare(read, languages)
-    return { ...search, ...prepared, minimumShouldMatch: prepared.terms.length, languages, statistics }
+    return { ...search, ...prepared, minimumShouldMatch: prepared.terms.length, languages, statistics, narrowing }
   }
   const written = queryOf({ ...search, typing: false })
   const typed = search.typing ? queryOf(search) : written
@@ -116,9 +125,10 @@ function isLight(terms: readonly Term[], statistics: IndexStatistics): boolean {
   })
 }
 
-function outcomeOf({ hits, answer }: TopK, limit: number): SearchOutcome {
+function outcomeOf({ hits, answer }: TopK, { limit, perDocument }: Search): SearchOutcome {
+  const best = hits.slice(0, limit)
   return {
-    hits: hits.slice(0, limit),
+    hits: perDocument === undefined ? best : withFurtherMatches(best),
     hasMore: hits.length > limit || answer.shortened,
     nextCursor: null,
     projection: projectionOf(answer),
