@@ -59,7 +59,7 @@ t.test('sorted by time, the newest documents come first, then the usual order', 
     fc.asyncProperty(searches(), fc.integer({ min: 1, max: 8 }), async ({ words, filters }, limit) => {
       const query = [['q', words.join(' ')], ...filters.map(({ parameter }) => parameter)] as Query
       const { results } = await search(ada, [...query, ['limit', 100]])
-      const expected = results.toSorted((a, b) => b.updated_at - a.updated_at)
+      const expected = results.toSorted((a: Hit, b: Hit) => b.updated_at - a.updated_at)
       const sorted = await search(ada, [...query, ['sort', 'updated_at'], ['limit', limit]])
       t.strictSame(sorted.results, expected.slice(0, limit))
       t.equal(sorted.page.has_more, expected.length > limit)
@@ -79,7 +79,7 @@ t.test('grouped, a document has at most so many hits, and says how many more it 
         const query = [['q', words.join(' ')], ...filters.map(({ parameter }) => parameter), ...order] as Query
         const { results } = await search(ada, [...query, ['limit', 100]])
         const counts = Map.groupBy(results, idOf)
-        const expected = results.filter((hit) => (counts.get(idOf(hit)) ?? []).indexOf(hit) < most)
+        const expected = results.filter((hit: Hit) => (counts.get(idOf(hit)) ?? []).indexOf(hit) < most)
         const limit = 1 + (results.length % 7)
         for (const path of ['/search/v2', '/search'] as const) {
           const answer = await search(
@@ -92,7 +92,7 @@ t.test('grouped, a document has at most so many hits, and says how many more it 
           const inAnswer = Map.groupBy(shown, idOf)
           t.strictSame(
             hits.map((hit) => [idOf(hit), hit.block_id, hit.more_in_document]),
-            shown.map((hit) => [
+            shown.map((hit: Hit) => [
               idOf(hit),
               hit.block_id,
               (counts.get(idOf(hit))?.length ?? 0) - (inAnswer.get(idOf(hit))?.length ?? 0),
@@ -295,14 +295,12 @@ function searches(): fc.Arbitrary<{ words: string[]; filters: Filter[] }> {
     fc
       .constantFrom(...documents)
       .map(({ id }): Filter => ({ parameter: ['document_id', id], passes: (d) => d.id === id })),
-    fc
-      .constantFrom(...documents)
-      .map(
-        ({ updated_by }): Filter => ({
-          parameter: ['updated_by', updated_by],
-          passes: (d) => d.updated_by === updated_by,
-        }),
-      ),
+    fc.constantFrom(...documents).map(
+      ({ updated_by }): Filter => ({
+        parameter: ['updated_by', updated_by],
+        passes: (d) => d.updated_by === updated_by,
+      }),
+    ),
     time.map((at): Filter => ({ parameter: ['updated_after', iso(at)], passes: (d) => d.updated_at >= at })),
     time.map((at): Filter => ({ parameter: ['updated_before', at], passes: (d) => d.updated_at < at })),
     fc
@@ -408,7 +406,7 @@ async function search(client: Client, query: Query, path = '/search/v2'): Promis
 }
 
 function queryOf(query: Query): string {
-  return new URLSearchParams(query.map(([name, value]) => [name, String(value)])).toString()
+  return new URLSearchParams(query.map(([name, value]): [string, string] => [name, String(value)])).toString()
 }
 
 function idOf({ document_id }: Hit): string {

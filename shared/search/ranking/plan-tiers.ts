@@ -33,6 +33,11 @@ export type TierQuery = {
   /** The part of the blocks in the lists of the index that filters leave; 1 without filters. */
   narrowed: number
   /**
+   * The cost of reading all blocks of the documents in scope, in blocks of a list of a word. Infinite unless filters
+   * leave few documents.
+   */
+  documentReads: number
+  /**
    * For each term an upper bound of the number of blocks that contain it, in the order of `terms`; absent unless the
    * blocks were counted.
    */
@@ -63,6 +68,8 @@ export function planTiers(query: TierQuery): TierPlan {
   const { few, most } = candidateBounds[kindOf(query)]
   if (areFew(query, { blocks, shares, few: pairs === null ? few : fewBesidePairs })) return { cuts, first: 0 }
   const bound = Math.min(Math.max(most, candidatesPerHit * limit), readable(query))
+  // A cut with too few hits would cost a pass, so the few documents that filters leave are read at once.
+  if (query.documentReads < Number.POSITIVE_INFINITY && bound < pairBounds.spare * limit) return { cuts, first: 0 }
   const fitting = sizes.findIndex((size, index) => index > 0 && size <= bound)
   const first = fitting < 0 ? cuts.length - 1 : fitting
   if (pairs === null) return { cuts, first }
@@ -166,7 +173,7 @@ function kindOf(query: TierQuery): keyof typeof candidateBounds {
 function areFew(query: TierQuery, { blocks, shares, few }: Estimates & { few: number }): boolean {
   // Few matches of a narrowed search are soon found in the lists of the words, or in the few documents in scope.
   const matches = expectedMatches(query)
-  if (query.narrowed < 1 && Math.min(blocks, matches / query.narrowed) > narrowedReads) return false
+  if (query.narrowed < 1 && Math.min(query.documentReads, matches / query.narrowed) > narrowedReads) return false
   if (kindOf(query) !== 'relaxed') return matches <= few
   const lists = sumOf(rarestOf(query, shares).slice(0, -1)) * (blocks / query.narrowed)
   return matches <= few && lists <= relaxedListBlocks

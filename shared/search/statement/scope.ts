@@ -1,6 +1,6 @@
 import { sql } from '../../database/database.ts'
 import { inWorkspaces } from '../../database/workspaces.ts'
-import type { Fragment } from './conditions.ts'
+import { type Fragment, hidden } from './conditions.ts'
 import type { DocumentFilters, SearchScope } from './request.ts'
 
 /**
@@ -42,7 +42,7 @@ export function scopeTables(scope: SearchScope, { listed }: { listed: boolean })
     chosen_folders AS MATERIALIZED (
       WITH RECURSIVE below AS (
         SELECT f.workspace_id, f.id FROM folders f
-        WHERE f.id = ${filters.folderId} AND ${inWorkspaces(sql.fragment`f.workspace_id`, workspaceIds)}
+        WHERE f.id = ${hidden(filters.folderId, 'int8')} AND ${inWorkspaces(sql.fragment`f.workspace_id`, workspaceIds)}
         UNION ALL
         SELECT f.workspace_id, f.id FROM below b JOIN folders f ON f.workspace_id = b.workspace_id AND f.parent_id = b.id
       )
@@ -57,17 +57,19 @@ function isInLocale({ locale, knowledgeBaseId }: SearchScope): Fragment {
   return sql.fragment`search_includes(d, ${knowledgeBaseId ?? null}, ${exact}, ${locale !== 'default'})`
 }
 
-// The condition that a document `d` passes all filters.
+// The condition that a document `d` passes all filters. Their values are hidden from the planner, so that the plans of
+// narrowed searches are kept, too.
 function passes({ folderId, documentId, updatedBy, updatedAfter, updatedBefore }: DocumentFilters): Fragment {
   const folders = sql.fragment`(SELECT array_agg(id) FROM chosen_folders)`
   const conditions = [
     ...(folderId === undefined ? [] : [sql.fragment`d.folder_id = ANY(${folders}::int8[])`]),
-    ...(documentId === undefined ? [] : [sql.fragment`d.id = ${documentId}`]),
-    ...(updatedBy === undefined ? [] : [sql.fragment`d.updated_by = ${updatedBy}`]),
+    ...(documentId === undefined ? [] : [sql.fragment`d.id = ${hidden(documentId, 'text')}`]),
+    ...(updatedBy === undefined ? [] : [sql.fragment`d.updated_by = ${hidden(updatedBy, 'text')}`]),
     ...(updatedAfter === undefined ? [] : [sql.fragment`d.updated_at >= ${instant(updatedAfter)}`]),
     ...(updatedBefore === undefined ? [] : [sql.fragment`d.updated_at < ${instant(updatedBefore)}`]),
   ]
   return sql.fragment`${sql.join([sql.fragment`true`, ...conditions], sql.fragment` AND `)}`
 }
 
-const instant = (milliseconds: number) => sql.fragment`to_timestamp(${milliseconds}::float8 / 1000)::timestamptz(3)`
+const instant = (milliseconds: number) =>
+  sql.fragment`(SELECT to_timestamp(${milliseconds}::float8 / 1000)::timestamptz(3))`
