@@ -1,4 +1,4 @@
-import type { TObject } from 'typebox'
+import Type, { type TObject } from 'typebox'
 import { offersMinimal } from '../../http/minimal-answer.ts'
 import { otherFamilyPath } from '../../http/path-families.ts'
 import { publishedQuery } from '../../http/rehearsal.ts'
@@ -46,6 +46,8 @@ function parametersOf(input: { location: 'path' | 'query'; schema: TObject | und
       name,
       in: location,
       required: isRequired,
+      // Written `name[key]=value`.
+      ...(Type.IsRecord(property) && { style: 'deepObject' }),
       ...(description !== undefined && { description }),
       schema: published,
     }
