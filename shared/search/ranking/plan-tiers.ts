@@ -137,24 +137,20 @@ function termCuts(query: TierQuery, { blocks, shares }: Estimates): { cuts: Cut[
 /**
  * Returns the cut of the blocks in which two terms have much impact, or in which one term is rare or has very much
  * impact. The best matches are almost always in this cut, and the index need not read the long list of a common word.
- * Null where the cut seems to hold too few matches. Also null for three or more required terms, because their best
+ * Null where the cut seems to hold too few matches. Filters may leave too few of them. Also null for three or more required terms, because their best
  * blocks often have only average impact for each term.
  */
 function pairCut(query: TierQuery, { blocks, shares }: Estimates): Cut | null {
   const { terms, statistics, limit } = query
   const conjunctive = isConjunctive(query)
   if (terms.length === 1 || (conjunctive && terms.length > 2)) return null
-  if ((sumOf(shares) * blocks) / query.narrowed <= pairBounds.soonRead) return null
+  if (query.narrowed < 1 || sumOf(shares) * blocks <= pairBounds.soonRead) return null
   const inTier = (tier: Tier) =>
     terms.map((term, index) => tierSelectivity(tier, { term, share: shares[index] ?? 0, statistics }))
   const byTerm = terms.map(
-    (_, index) =>
-      allTiers.find((tier) => (inTier(tier)[index] ?? 0) * blocks <= Math.min(pairBounds.byTerm, readable(query))) ??
-      null,
+    (_, index) => allTiers.find((tier) => (inTier(tier)[index] ?? 0) * blocks <= pairBounds.byTerm) ?? null,
   )
-  const byPair = tiers.find(
-    (tier) => pairSelectivity(inTier(tier)) * blocks <= Math.min(pairBounds.byPair, readable(query)),
-  )
+  const byPair = tiers.find((tier) => pairSelectivity(inTier(tier)) * blocks <= pairBounds.byPair)
   if (byPair === undefined) return null
   const size = conjunctive ? pairSelectivity(inTier(byPair)) * blocks : null
   return size !== null && size < pairBounds.spare * limit ? null : { byTerm, byPair, recheckTerms: true, size }
