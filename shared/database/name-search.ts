@@ -3,8 +3,8 @@ import { sql } from './database.ts'
 /** A part of an SQL statement, with the values of its parameters. */
 type Fragment = ReturnType<typeof sql.fragment>
 
-// How many rows are looked through in the order of the list before the index of names is asked.
-const lookedThrough = 500
+/** How many rows are looked through in the order of a list before the index of what is searched for is asked. */
+export const lookedThrough = 500
 // If the index of names finds at most so many rows, these are sorted. If it finds more, matches are so frequent that
 // reading the list in its order soon finds them.
 const sortedNames = 1000

@@ -1,6 +1,7 @@
 import { type Queryable, sql } from '../database/database.ts'
-import { type NamedList, nameSearch } from '../database/name-search.ts'
+import { lookedThrough, type NamedList, nameSearch } from '../database/name-search.ts'
 import { mergedPage } from '../database/workspaces.ts'
+import { documentsFoundBy, hasMetadata, type MetadataFilter } from './metadata-filter.ts'
 import { DocumentRow, documentColumns } from './queries.ts'
 
 type Fragment = ReturnType<typeof sql.fragment>
@@ -14,6 +15,7 @@ export type DocumentFilter = {
   updatedSince?: number | undefined
   locale?: string | undefined
   includeVariants: boolean
+  metadata?: MetadataFilter | undefined
   sort: 'id' | 'updated_at'
   after: readonly (string | number)[] | null
   limit: number
@@ -21,11 +23,12 @@ export type DocumentFilter = {
 
 /** Returns up to `limit + 1` visible documents after a position, so that the caller sees if more follow. */
 export function documentPage(db: Queryable, filter: DocumentFilter): Promise<readonly DocumentRow[]> {
-  const { workspaceIds, titleContains } = filter
-  const pageOf = (workspaceId: Fragment) =>
-    titleContains === undefined
-      ? ordered(filter, listed(filter, workspaceId), filter.limit + 1)
-      : titled({ ...filter, titleContains }, workspaceId)
+  const { workspaceIds, titleContains, metadata } = filter
+  const pageOf = (workspaceId: Fragment) => {
+    if (titleContains !== undefined) return titled({ ...filter, titleContains }, workspaceId)
+    if (metadata !== undefined) return labelled({ ...filter, metadata }, workspaceId)
+    return ordered(filter, listed(filter, workspaceId))
+  }
   return db.any(sql.type(DocumentRow)`
     ${mergedPage({
       workspaceIds,
@@ -63,13 +66,46 @@ function titled(filter: DocumentFilter & { titleContains: string }, workspaceId:
       WHERE title_words(workspace_id, knowledge_base_id, folder_id, title) @@ (
         SELECT title_words_of_part(${workspaceId}::text, ${knowledgeBaseId}::int8, ${folderId}::int8, ${titleContains}))`,
     order: orderOf(filter, 'd'),
-    ordered: (documents, count) => ordered(filter, documents, count),
+    ordered: (documents, count) => ordered(filter, documents, { count }),
   }
   return nameSearch(list, { text: titleContains, count: limit + 1 })
 }
 
-function ordered(filter: DocumentFilter, documents: Fragment, count: number) {
-  return sql.fragment`SELECT ${documentColumns} FROM ${documents} ORDER BY ${orderOf(filter, 'd')} LIMIT ${count}`
+// A page of documents with tags or properties. The beginning of the list often holds the page. Otherwise the index
+// names all documents that may match, and these are sorted. The planner cannot know how the documents that match lie in
+// the order of the list, and would read the whole list where they come late.
+function labelled(filter: DocumentFilter & { metadata: MetadataFilter }, workspaceId: Fragment) {
+  const { metadata, ...others } = filter
+  const matches = hasMetadata(metadata)
+  const isEnough = sql.fragment`(SELECT enough FROM looked)`
+  const further = sql.fragment`, d.tag_keys`
+  return sql.fragment`
+    WITH beginning AS MATERIALIZED (
+      ${ordered(others, listed(others, workspaceId), { count: lookedThrough, further })}
+    ), looked AS MATERIALIZED (
+      SELECT count(*) < ${lookedThrough} OR count(*) FILTER (WHERE ${matches}) > ${filter.limit} AS enough FROM beginning d
+    ), named AS MATERIALIZED (
+      SELECT f.document_id FROM (${documentsFoundBy(metadata, workspaceId)}) AS f WHERE NOT ${isEnough}
+    )
+    SELECT ${documentColumns} FROM (
+      SELECT d.* FROM beginning d WHERE ${isEnough} AND ${matches}
+      UNION ALL
+      (${ordered(
+        filter,
+        sql.fragment`named n
+          CROSS JOIN LATERAL (
+            SELECT * FROM documents d WHERE d.workspace_id = ${workspaceId} AND d.id = n.document_id LIMIT 1
+          ) AS d
+          WHERE NOT ${isEnough} AND ${conditions(filter, workspaceId)}`,
+        { further },
+      )})
+    ) AS d ORDER BY ${orderOf(filter, 'd')} LIMIT ${filter.limit + 1}`
+}
+
+function ordered(filter: DocumentFilter, documents: Fragment, part: { count?: number; further?: Fragment } = {}) {
+  const { count = filter.limit + 1, further = sql.fragment`` } = part
+  return sql.fragment`
+    SELECT ${documentColumns}${further} FROM ${documents} ORDER BY ${orderOf(filter, 'd')} LIMIT ${count}`
 }
 
 // The documents of a list, from a table that has an index in the order of the list. `documents` has no index by locale,
@@ -107,7 +143,7 @@ function orderOf({ sort }: DocumentFilter, of: 'd' | 'page') {
 }
 
 function conditions(filter: DocumentFilter, workspaceId: Fragment) {
-  const { knowledgeBaseId, folderId, updatedSince, locale, after } = filter
+  const { knowledgeBaseId, folderId, updatedSince, locale, metadata, after } = filter
   const [first, second] = after ?? []
   const all = sql.join(
     [
@@ -116,6 +152,7 @@ function conditions(filter: DocumentFilter, workspaceId: Fragment) {
       ...(folderId === undefined ? [] : [sql.fragment`d.folder_id = ${folderId}`]),
       ...(updatedSince === undefined ? [] : [sql.fragment`d.updated_at >= ${instant(updatedSince)}`]),
       ...(locale === undefined ? [] : [sql.fragment`d.locale = ${locale}`]),
+      ...(metadata === undefined ? [] : [hasMetadata(metadata)]),
       ...(locale !== undefined || filter.includeVariants
         ? []
         : [sql.fragment`d.variant_role IS DISTINCT FROM 'translation'`]),
