@@ -1,10 +1,9 @@
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { freePort, signalledOnParentDeath } from '../../shared/start/processes.ts'
 
 /** A process of the service as an operator starts it. It ends with the test process at the latest. */
@@ -85,13 +84,6 @@ export async function startWholeService(options: { directory: string; env?: Sett
   const [, origin = ''] = /^API +(\S+)\/api\/v1$/m.exec(started.output()) ?? []
   const { token } = JSON.parse(readFileSync(join(directory, 'bootstrap.json'), 'utf8')) as { token: string }
   return { ...started, origin, token }
-}
-
-/** Runs `npm run bootstrap` and returns the new owner's token. */
-export async function bootstrapToken(env: Settings, email = 'owner@example.test'): Promise<string> {
-  const words = ['shared/auth/bootstrap-command.ts', '--email', email]
-  const { stdout } = await promisify(execFile)(process.execPath, words, { cwd: root, env: environment(env) })
-  return (JSON.parse(stdout) as { token: string }).token
 }
 
 /** Repeats the question until its answer is true. Throws with the output of the process if the process ends before. */
