@@ -94,7 +94,7 @@ async function until(running: ServiceProcess, isTrue: () => Promise<boolean>): P
   })
   while (!(await isTrue())) {
     if (over) throw new Error(`The process ended:\n${running.output()}`)
-    await sleep(20)
+    await sleep(50)
   }
 }
 
