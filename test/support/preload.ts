@@ -21,8 +21,8 @@ delete process.env['NODE_OPTIONS']
 const { createHook } = asyncHooks
 asyncHooks.createHook = (callbacks) => createHook({ ...callbacks, trackPromises: false })
 
-// A password costs 0.3 s of CPU and 128 MiB on purpose, and tests make and check hundreds of passwords. Processes of the
-// service that tests start keep the price, so a process and its test cannot check each other's hashes.
+// A password costs 0.3 s of CPU and 128 MiB on purpose, and tests make and check hundreds of passwords. Processes of
+// the service that tests start keep the price, so a process and its test cannot check each other's hashes.
 const { scrypt } = crypto
 const cheap = (password: string, salt: Buffer, length: number, options: crypto.ScryptOptions, done: () => void) =>
   scrypt(password, salt, length, { ...options, N: Math.min(options.N ?? 0, 1024) }, done)
