@@ -10,7 +10,8 @@ import { migrate } from '../shared/migrations/migrations.ts'
 import { startEmbeddedPostgres } from '../shared/start/embedded-postgres.ts'
 import { Client } from './support/client.ts'
 import { createBareDatabase, createTestDatabase } from './support/postgres.ts'
-import { bootstrapToken, startApi, startProcess, startWorker } from './support/processes.ts'
+import { startApi, startProcess, startWorker } from './support/processes.ts'
+import { bootstrapToken } from './support/site.ts'
 
 const debianPostgres = '/usr/lib/postgresql/15/bin'
 

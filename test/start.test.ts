@@ -47,6 +47,10 @@ t.test('a fresh folder becomes a service that its owner can use at once and stop
   t.equal(await second.ended(readyTime), 1)
   t.match(second.output(), /is in use, process \d+ already runs its PostgreSQL/)
 
+  await t.test('whoever gets hold of the service gets neither its machine nor the files on it', linuxOnly, (t) =>
+    checkConfinement(t, service.output()),
+  )
+
   service.child.kill('SIGTERM')
   t.equal(await service.ended(stopTime), 0)
   t.same(left(), [])
@@ -139,52 +143,6 @@ t.test('lines of the Procfile that are no plain worker are run as they stand', a
   ])
 })
 
-t.test('a runner that is killed takes its processes along', linuxOnly, async (t) => {
-  const service = start()
-  await service.printed(/^API /m, readyTime)
-  process.kill(idOf('node shared/start/start.ts'), 'SIGKILL')
-  await service.ended(stopTime)
-  const deadline = Date.now() + stopTime
-  while (left().length > 0 && Date.now() < deadline) await sleep(50)
-  t.same(left(), [])
-})
-
-t.test('whoever gets hold of the service gets neither its machine nor the files on it', linuxOnly, async (t) => {
-  const service = start()
-  await service.printed(/^API /m, readyTime)
-  const [pid = '', , , port = ''] = readFileSync(join(directory, 'postgres/postmaster.pid'), 'utf8').split('\n')
-  const own = await connect(t, { role: 'documents', port })
-  for (const attempt of [
-    `SELECT pg_read_file('/etc/hostname')`,
-    `COPY (SELECT 1) TO PROGRAM 'true'`,
-    `COPY (SELECT 1) TO '/tmp/x'`,
-    'CREATE ROLE other SUPERUSER',
-    'CREATE DATABASE other',
-    `SELECT passwd FROM pg_shadow`,
-    'CHECKPOINT',
-    `ALTER SYSTEM SET listen_addresses = '*'`,
-  ]) {
-    await t.rejects(own.query(attempt), { code: '42501' }, attempt)
-  }
-  const superuser = await connect(t, { role: 'postgres', port })
-  const users = `SELECT DISTINCT usename FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`
-  t.same((await superuser.query(users)).rows, [{ usename: 'documents' }], 'every process is that role')
-  t.same(listeners(port), ['0100007F'], 'PostgreSQL listens on this machine alone')
-  const [, apiPort = ''] = /^API +http:\/\/localhost:(\d+)/m.exec(service.output()) ?? []
-  t.same(listeners(apiPort), ['0100007F'], 'and so does the API until HOST says otherwise')
-
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-  t.notMatch(status, /^Uid:\t0\t/m)
-  const canMount = spawnSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0
-  if (process.geteuid?.() !== 0 || canMount) {
-    for (const set of ['Inh', 'Prm', 'Eff', 'Amb']) t.match(status, new RegExp(`^Cap${set}:\\t0+$`, 'm'), set)
-  }
-  for (const role of ['postgres', 'documents'])
-    t.equal(statSync(join(directory, `${role}.password`)).mode & 0o777, 0o600)
-  service.child.kill('SIGTERM')
-  t.equal(await service.ended(stopTime), 0)
-})
-
 t.test('a folder of an earlier version, in which all belonged to the superuser, goes on as it is', async (t) => {
   const old = await startEmbeddedPostgres({ directory })
   const client = new pg.Client(old.superuserUrl)
@@ -213,9 +171,50 @@ t.test('a folder of an earlier version, in which all belonged to the superuser, 
     SELECT typname FROM pg_type WHERE typnamespace IN ('public'::regnamespace, 'pgboss'::regnamespace)
       AND typowner = 'postgres'::regrole`)
   t.same(rows, [], 'nothing is left that a later migration could not change')
+
+  await t.test('a runner that is killed takes its processes along', linuxOnly, async (t) => {
+    process.kill(idOf('node shared/start/start.ts'), 'SIGKILL')
+    await service.ended(stopTime)
+    const deadline = Date.now() + stopTime
+    while (left().length > 0 && Date.now() < deadline) await sleep(50)
+    t.same(left(), [])
+  })
   service.child.kill('SIGTERM')
-  t.equal(await service.ended(stopTime), 0)
+  await service.ended(stopTime)
 })
+
+// `output` is what the service has printed.
+async function checkConfinement(t: Test, output: string): Promise<void> {
+  const [pid = '', , , port = ''] = readFileSync(join(directory, 'postgres/postmaster.pid'), 'utf8').split('\n')
+  const own = await connect(t, { role: 'documents', port })
+  for (const attempt of [
+    `SELECT pg_read_file('/etc/hostname')`,
+    `COPY (SELECT 1) TO PROGRAM 'true'`,
+    `COPY (SELECT 1) TO '/tmp/x'`,
+    'CREATE ROLE other SUPERUSER',
+    'CREATE DATABASE other',
+    `SELECT passwd FROM pg_shadow`,
+    'CHECKPOINT',
+    `ALTER SYSTEM SET listen_addresses = '*'`,
+  ]) {
+    await t.rejects(own.query(attempt), { code: '42501' }, attempt)
+  }
+  const superuser = await connect(t, { role: 'postgres', port })
+  const users = `SELECT DISTINCT usename FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`
+  t.same((await superuser.query(users)).rows, [{ usename: 'documents' }], 'every process is that role')
+  t.same(listeners(port), ['0100007F'], 'PostgreSQL listens on this machine alone')
+  const [, apiPort = ''] = /^API +http:\/\/localhost:(\d+)/m.exec(output) ?? []
+  t.same(listeners(apiPort), ['0100007F'], 'and so does the API until HOST says otherwise')
+
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  t.notMatch(status, /^Uid:\t0\t/m)
+  const canMount = spawnSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0
+  if (process.geteuid?.() !== 0 || canMount) {
+    for (const set of ['Inh', 'Prm', 'Eff', 'Amb']) t.match(status, new RegExp(`^Cap${set}:\\t0+$`, 'm'), set)
+  }
+  for (const role of ['postgres', 'documents'])
+    t.equal(statSync(join(directory, `${role}.password`)).mode & 0o777, 0o600)
+}
 
 async function connect(t: Test, { role, port }: { role: string; port: string }): Promise<pg.Client> {
   const password = readFileSync(join(directory, `${role}.password`), 'utf8')

@@ -1,8 +1,8 @@
 import { execFileSync, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { bootstrapToken, startApi } from '../support/processes.ts'
-import { createDocument, type Site } from '../support/site.ts'
+import { startApi } from '../support/processes.ts'
+import { bootstrapToken, createDocument, type Site } from '../support/site.ts'
 import { type Figure, ms, percentile } from './harness.ts'
 import type { Observed, StreamsRequest } from './stream-clients.ts'
 

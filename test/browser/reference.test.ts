@@ -25,14 +25,21 @@ t.test(
         page.on('console', (message) => complaints.push(message.text()))
         await page.goto(`${service.origin}/api-docs`, { waitUntil: 'networkidle' })
         await page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true')
-        t.strictSame(await violationsOf(page), [], `axe-core, ${colorScheme} ${width}`)
         t.equal(await page.evaluate('document.documentElement.scrollWidth > innerWidth'), false, 'nothing sticks out')
+        // The two views share the operations and schemas between them.
+        if (!everyView) await page.evaluate(`(${keepEverySecond})(${width > 360 ? 0 : 1})`)
+        t.strictSame(await violationsOf(page), [], `axe-core, ${colorScheme} ${width}`)
         t.strictSame([foreign, complaints], [[], []])
         await page.close()
       }
     }
   },
 )
+
+// Removes the other entries of the reference, for axe-core takes seconds to look at all of them.
+const keepEverySecond = `(rest) => document.querySelectorAll('.entry').forEach((entry, index) => {
+  if (index % 2 !== rest) entry.remove()
+})`
 
 t.test('every operation and every error is reached by a link, without scripts', { skip: noChromium }, async (t) => {
   const context = await (await startChromium(t)).newContext({ javaScriptEnabled: false })

@@ -1,10 +1,9 @@
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { freePort, signalledOnParentDeath } from '../../shared/start/processes.ts'
 
 /** A process of the service as an operator starts it. It ends with the test process at the latest. */
@@ -87,13 +86,6 @@ export async function startWholeService(options: { directory: string; env?: Sett
   return { ...started, origin, token }
 }
 
-/** Runs `npm run bootstrap` and returns the new owner's token. */
-export async function bootstrapToken(env: Settings, email = 'owner@example.test'): Promise<string> {
-  const words = ['shared/auth/bootstrap-command.ts', '--email', email]
-  const { stdout } = await promisify(execFile)(process.execPath, words, { cwd: root, env: environment(env) })
-  return (JSON.parse(stdout) as { token: string }).token
-}
-
 /** Repeats the question until its answer is true. Throws with the output of the process if the process ends before. */
 async function until(running: ServiceProcess, isTrue: () => Promise<boolean>): Promise<void> {
   let over = false
@@ -102,7 +94,7 @@ async function until(running: ServiceProcess, isTrue: () => Promise<boolean>): P
   })
   while (!(await isTrue())) {
     if (over) throw new Error(`The process ended:\n${running.output()}`)
-    await sleep(20)
+    await sleep(50)
   }
 }
 

@@ -1,8 +1,8 @@
 /**
- * The runs of a property test: 200 with a fixed seed, so that a test run is repeatable. With FC_RUNS it is that many
+ * The runs of a property test: 100 with a fixed seed, so that a test run is repeatable. With FC_RUNS it is that many
  * runs with a new seed each time, which search further.
  */
 export const runs =
   process.env['FC_RUNS'] === undefined
-    ? { numRuns: 200, seed: 20_251_121 }
+    ? { numRuns: 100, seed: 20_251_121 }
     : { numRuns: Number(process.env['FC_RUNS']) }

@@ -3,6 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { bootstrap } from '../../shared/auth/bootstrap.ts'
+import { resolveScopes } from '../../shared/auth/scopes.ts'
+import { readConfig } from '../../shared/config/config.ts'
 import { openDatabase } from '../../shared/database/database.ts'
 import type { Queue } from '../../shared/jobs/queues.ts'
 import { openJobs } from '../../shared/jobs/send.ts'
@@ -10,7 +13,7 @@ import { migrate } from '../../shared/migrations/migrations.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../shared/start/embedded-postgres.ts'
 import { freePort } from '../../shared/start/processes.ts'
 import { Client } from './client.ts'
-import { bootstrapToken, type ServiceProcess, type Settings, startApi, startWorker } from './processes.ts'
+import { type ServiceProcess, type Settings, startApi, startWorker } from './processes.ts'
 
 /** A service of real processes, on its own PostgreSQL, which flushes its writes to the disk. */
 export type Site = {
@@ -83,6 +86,16 @@ const unlimited = {
   RATE_WRITE_PER_MIN: '0',
   RATE_SEARCH_PER_MIN: '0',
   QUOTA_DOCUMENTS: '1000000',
+}
+
+/** Returns a token of a new or known owner, like that of `npm run bootstrap`, without the time that a command takes. */
+export async function bootstrapToken(env: Settings, email = 'owner@example.test'): Promise<string> {
+  const { DATABASE_URL: url, TOKEN_PEPPER: pepper } = readConfig(env)
+  const database = await openDatabase({ url, kind: 'whole', poolSize: 1 })
+  const { scopes } = resolveScopes('read_write')
+  const others = { name: null, password: null, workspace: null, role: 'owner', expiresInDays: null } as const
+  const { token } = await bootstrap({ database, pepper }, { email, scopes, ...others }).finally(() => database.end())
+  return token
 }
 
 /** Creates a document with one paragraph. Returns its id and ETag. */
