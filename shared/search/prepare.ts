@@ -1,13 +1,14 @@
 import { conjunction, parseQuery, recheckOf, termQueries } from './matching/query.ts'
 import type { Search } from './statement/request.ts'
-import { knowledgeBaseLexeme, localeLexeme } from './text/lexemes.ts'
+import { blockTypeLexeme, knowledgeBaseLexeme, localeLexeme, type ScopeLexemes } from './text/lexemes.ts'
 
 /** A search as terms and as a condition on blocks. The words are stemmed in the given languages. */
-export function prepare({ q, scope }: Search, languages: readonly string[]) {
+export function prepare({ q, scope, blockTypes }: Search, languages: readonly string[]) {
   const terms = termQueries(parseQuery(q), languages)
-  const scopes = [
+  const scopes: ScopeLexemes = [
     ...(scope.knowledgeBaseId === undefined ? [] : [knowledgeBaseLexeme(scope.knowledgeBaseId)]),
     ...(typeof scope.locale === 'object' ? [localeLexeme(scope.locale.exact)] : []),
+    ...(blockTypes === undefined ? [] : [blockTypes.map(blockTypeLexeme)]),
   ]
   return { terms, scopes, condition: conjunction(terms, scopes), recheck: recheckOf(terms) }
 }

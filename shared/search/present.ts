@@ -7,7 +7,10 @@ import type { SearchResult, SearchV2Hit } from './schema.ts'
 export type HitOptions = { highlight: boolean }
 
 /** A hit as version 1 of the search interface returns it. The snippet of a title is null, so a title has no ranges. */
-export function presentResult({ hit, context, shown }: RankedHit, { highlight }: HitOptions): SearchResult {
+export function presentResult(
+  { hit, context, shown, moreInDocument }: RankedHit,
+  { highlight }: HitOptions,
+): SearchResult {
   const isTitle = hit.type === 'title'
   return {
     document_id: hit.document_id,
@@ -21,12 +24,13 @@ export function presentResult({ hit, context, shown }: RankedHit, { highlight }:
     updated_at: hit.updated_at,
     ...localization(hit),
     ...(highlight && { highlights: isTitle ? [] : highlightsOf(hit.body, shown) }),
+    ...(moreInDocument !== undefined && { more_in_document: moreInDocument }),
   }
 }
 
 /** A hit as version 2 of the search interface returns it. */
 export function presentV2Result(ranked: RankedHit, { highlight }: HitOptions): SearchV2Hit {
-  const { hit, context, shown, matchCount, score, explanation } = ranked
+  const { hit, context, shown, matchCount, score, explanation, moreInDocument } = ranked
   const isTitle = hit.type === 'title'
   return {
     document_id: hit.document_id,
@@ -53,6 +57,7 @@ export function presentV2Result(ranked: RankedHit, { highlight }: HitOptions): S
     freshness: 'current',
     indexed_at: hit.indexed_at,
     updated_at: hit.updated_at,
+    ...(moreInDocument !== undefined && { more_in_document: moreInDocument }),
   }
 }
 

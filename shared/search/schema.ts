@@ -35,6 +35,11 @@ const Highlights = Type.Array(Type.Array(Type.Integer({ minimum: 0 }), { minItem
     'with `highlight=true`: where the terms stand in the shown text, as ranges `[start, end)` of code points, in order',
 })
 
+const MoreInDocument = Type.Integer({
+  minimum: 0,
+  description: 'further matches in the document; present with `group_by=document`',
+})
+
 /** A hit of search v1. */
 export const SearchResult = Type.Object(
   {
@@ -51,6 +56,7 @@ export const SearchResult = Type.Object(
     document_set_id: Nullable(Type.String()),
     document_set_uri: Nullable(Type.String()),
     highlights: Type.Optional(Highlights),
+    more_in_document: Type.Optional(MoreInDocument),
   },
   { $id: 'SearchResult' },
 )
@@ -95,6 +101,7 @@ export const SearchV2Hit = Type.Object({
   freshness: Type.Literal('current'),
   indexed_at: Time,
   updated_at: Time,
+  more_in_document: Type.Optional(MoreInDocument),
 })
 export type SearchV2Hit = Static<typeof SearchV2Hit>
 

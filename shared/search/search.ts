@@ -1,8 +1,11 @@
 import { type Database, inSnapshot, type Queryable } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
 import { decodeSearchCursor, encodeSearchCursor, type SearchCursor, sameSearch } from './cursor.ts'
+import { withFurtherMatches } from './groups.ts'
 import { inAllLanguages } from './languages.ts'
 import type { Term, TermQuery } from './matching/query.ts'
+import { narrowingOf, readsOf } from './narrowing.ts'
+import type { TopK } from './pass.ts'
 import { prepare } from './prepare.ts'
 import { type RankedHit, rankHits } from './rank.ts'
 import { idf } from './ranking/bm25.ts'
@@ -11,7 +14,7 @@ import { matchingLimit } from './ranking/tuning.ts'
 import type { SearchProjection } from './schema.ts'
 import type { Search } from './statement/request.ts'
 import { runSearch, type SearchAnswer } from './statement/statement.ts'
-import { type TopK, topK, topKOfHalf } from './top-k.ts'
+import { topK, topKOfHalf } from './top-k.ts'
 
 /** The result of a search: hits in order, whether there are more, and how much the index covers. */
 export type SearchOutcome = {
@@ -36,7 +39,7 @@ export async function searchTopK(
 ): Promise<SearchOutcome> {
   return inAllLanguages(database, search.scope.workspaceIds, async (languages) => {
     const best = await bestOf(database, search, languages)
-    return { found: outcomeOf(best, search.limit), languages: best.answer.languages }
+    return { found: outcomeOf(best, search), languages: best.answer.languages }
   })
 }
 
@@ -53,9 +56,14 @@ export async function searchExhaustive(
   if (cursor !== null && !sameSearch(cursor, search)) throw new Refusal('search_cursor_invalid')
   const { scope, limit } = search
   const { answer, terms } = await inAllLanguages(db, scope.workspaceIds, async (languages) => {
-    const { condition, recheck, terms } = prepare(search, languages)
-    const order = { by: 'document' as const, after: cursor }
-    const answer = await runSearch(db, { scope, condition, recheck, order, limit: limit + 1 })
+    const prepared = prepare(search, languages)
+    const { condition, recheck, terms } = prepared
+    const query = { ...prepared, scope, limit, minimumShouldMatch: terms.length, statistics: await indexStatistics(db) }
+    const narrowing = await narrowingOf(db, query)
+    const read = readsOf({ ...query, narrowing }).documents ? 'documents' : 'words'
+    const order = { by: 'document' as const, after: cursor, read } as const
+    const listed = narrowing?.listed === true
+    const answer = await runSearch(db, { scope, listed, condition, recheck, order, limit: limit + 1 })
     return { found: { answer, terms }, languages: answer.languages }
   })
   const projection = projectionOf(answer)
@@ -80,7 +88,9 @@ async function bestOf(
   languages: readonly string[],
 ): Promise<TopK> {
   const statistics = await indexStatistics(database)
-  const query = { ...search, ...prepare(search, languages), languages, statistics }
+  const prepared = prepare(search, languages)
+  const narrowing = await narrowingOf(database, { ...search, ...prepared, statistics })
+  const query = { ...search, ...prepared, languages, statistics, narrowing }
   const minimumShouldMatch = query.terms.length
   const best = await topK(database, { ...query, minimumShouldMatch })
   if (best.hits.length > 0 || !search.relax || minimumShouldMatch < 3) return best
@@ -90,9 +100,10 @@ async function bestOf(
   })
 }
 
-function outcomeOf({ hits, answer }: TopK, limit: number): SearchOutcome {
+function outcomeOf({ hits, answer }: TopK, { limit, perDocument }: Search): SearchOutcome {
+  const best = hits.slice(0, limit)
   return {
-    hits: hits.slice(0, limit),
+    hits: perDocument === undefined ? best : withFurtherMatches(best),
     hasMore: hits.length > limit || answer.shortened,
     nextCursor: null,
     projection: projectionOf(answer),

@@ -1,5 +1,5 @@
 import { streamSafe } from '../text/fold.ts'
-import { isIndexable, markStem, quoteLexeme } from '../text/lexemes.ts'
+import { isIndexable, markStem, quoteLexeme, type ScopeLexemes } from '../text/lexemes.ts'
 import { isShortNgram, withoutVersionSign } from '../text/segments.ts'
 import { stemsIn } from '../text/stems.ts'
 import { isStopWord, type Token, tokenise } from '../text/tokenise.ts'
@@ -87,7 +87,7 @@ export function verbatimOf({ phrase, alternatives }: Term): Term['alternatives']
 }
 
 /** The `::tsquery` literal of the blocks in scope that contain all terms; null without terms, which matches nothing. */
-export function conjunction(terms: readonly { tsquery: string }[], scopes: readonly string[]): string | null {
+export function conjunction(terms: readonly { tsquery: string }[], scopes: ScopeLexemes): string | null {
   if (terms.length === 0) return null
   return inScopes(allOf(terms), scopes)
 }
@@ -112,7 +112,7 @@ export function halfOf(terms: readonly unknown[]): number {
  * half of all terms contains two of them. For three or four terms, two are half. For more terms, the caller counts the
  * terms in the rows found.
  */
-export function halfCondition(terms: readonly { tsquery: string }[], scopes: readonly string[]): string | null {
+export function halfCondition(terms: readonly { tsquery: string }[], scopes: ScopeLexemes): string | null {
   if (terms.length < 3) return null
   return inScopes(anyTwoOf(terms.slice(0, rarestNeeded(terms))), scopes)
 }
@@ -133,9 +133,9 @@ export function anyTwoOf(terms: readonly { tsquery: string }[]): string {
   return [`(${halves.map(anyOf).join(' & ')})`, ...inOne].join(' | ')
 }
 
-/** The `::tsquery` literal of the blocks that match a tsquery and carry all scope lexemes. */
-export function inScopes(tsquery: string, scopes: readonly string[]): string {
-  return [`(${tsquery})`, ...scopes.map(quoteLexeme)].join(' & ')
+/** The `::tsquery` literal of the blocks that match a tsquery and are in all scopes. */
+export function inScopes(tsquery: string, scopes: ScopeLexemes): string {
+  return [`(${tsquery})`, ...scopes.map((scope) => `(${[scope].flat().map(quoteLexeme).join(' | ')})`)].join(' & ')
 }
 
 // A version number such as v2.1 is read with its v and without the v.

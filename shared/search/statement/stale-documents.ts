@@ -2,8 +2,8 @@ import Type, { type Static } from 'typebox'
 import { prepared, type Queryable, sql } from '../../database/database.ts'
 import { row } from '../../database/row.ts'
 import { inWorkspaces } from '../../database/workspaces.ts'
-import { isIncluded } from './conditions.ts'
 import type { SearchScope } from './request.ts'
+import { isIncluded, scopeTables } from './scope.ts'
 
 const StaleShape = Type.Object({
   snapshot: Type.String(),
@@ -25,12 +25,16 @@ export type StaleDocuments = Pick<Static<typeof StaleShape>, 'snapshot' | 'count
 export async function staleDocuments(db: Queryable, scope: SearchScope): Promise<StaleDocuments> {
   const { document_ids: documentIds, ...stale } = await db.one(
     prepared(sql.type(StaleRow)`
+    WITH ${scopeTables(scope, { listed: false })}
+    stale AS (
+      SELECT p.document_id, p.event_row_no
+      FROM stale_projections p
+      JOIN documents d ON d.workspace_id = p.workspace_id AND d.id = p.document_id
+      WHERE ${inWorkspaces(sql.fragment`p.workspace_id`, scope.workspaceIds)} AND p.projection = 'search'
+        AND ${isIncluded(scope)})
     SELECT pg_current_snapshot()::text AS snapshot, count(*) AS count,
-      coalesce((array_agg(p.document_id ORDER BY p.event_row_no DESC))[1:100], '{}') AS document_ids
-    FROM stale_projections p
-    JOIN documents d ON d.workspace_id = p.workspace_id AND d.id = p.document_id
-    WHERE ${inWorkspaces(sql.fragment`p.workspace_id`, scope.workspaceIds)} AND p.projection = 'search'
-      AND ${isIncluded(scope)}`),
+      coalesce((array_agg(document_id ORDER BY event_row_no DESC))[1:100], '{}') AS document_ids
+    FROM stale`),
   )
   return { ...stale, documentIds }
 }
