@@ -17,9 +17,17 @@ CREATE INDEX attachments_document_created_at_idx ON attachments (workspace_id, d
 DROP INDEX attachments_document_id_idx;
 
 -- Who did what in a workspace. Entries that were written before have no workspace, and are not listed. Entries are
--- listed newest first, those of one document by an index of their own. The other filters look through the workspace.
+-- listed newest first, those of one document, token, user or action by an index of their own. The indexes have no entry
+-- for what was written before, so building them reads the log five times: writes wait about a second for each million
+-- of its rows.
 ALTER TABLE audit_log ADD COLUMN action text, ADD COLUMN workspace_id text, ADD COLUMN document_id text;
 CREATE INDEX audit_log_workspace_idx ON audit_log (workspace_id, created_at DESC, id DESC)
 WHERE workspace_id IS NOT NULL;
 CREATE INDEX audit_log_document_idx ON audit_log (workspace_id, document_id, created_at DESC, id DESC)
 WHERE document_id IS NOT NULL;
+CREATE INDEX audit_log_token_idx ON audit_log (workspace_id, token_id, created_at DESC, id DESC)
+WHERE workspace_id IS NOT NULL;
+CREATE INDEX audit_log_user_idx ON audit_log (workspace_id, user_id, created_at DESC, id DESC)
+WHERE workspace_id IS NOT NULL;
+CREATE INDEX audit_log_action_idx ON audit_log (workspace_id, action, created_at DESC, id DESC)
+WHERE workspace_id IS NOT NULL;

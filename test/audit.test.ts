@@ -6,6 +6,7 @@ import { createFixture, validCall, withModel } from './contract/fixtures.ts'
 import type { Client } from './support/client.ts'
 import { make, put, refused } from './support/documents.ts'
 import { startTestService } from './support/service.ts'
+import { review, translate, unitsOf } from './support/translations.ts'
 
 const service = await startTestService(t, withModel)
 
@@ -55,6 +56,27 @@ t.test('what was refused, rehearsed or answered once more has no entry', async (
     await ada.post(`/documents/${id}/public-share`, {}, { 'idempotency-key': 'once' })
   }
   t.strictSame(await actions(ada, `document_id=${id}`), ['ensurePublicShare', 'createDocument'])
+})
+
+t.test('what was done to a translation is found by the translation, even when it is deleted', async (t) => {
+  const ada = await service.signUp()
+  const { source, target } = await translate(ada, [p(text('Water'))])
+  const [unit] = await unitsOf(ada, target)
+  const path = `/documents/${source.id}/translations/${target}`
+  await ada.patch(path, { title: 'Eau' })
+  await ada.post(`${path}/prepare`, { align: 'by_position' })
+  const reviewed = await review(ada, target, { unit: unit?.id ?? '', review_status: 'current' })
+  t.equal(reviewed.status, 200, reviewed.text)
+  const german = (await ada.post(`/documents/${source.id}/translations`, { locale: 'de' })).body.data.id
+  await ada.delete(path)
+  t.strictSame(await actions(ada, `document_id=${german}`), ['addTranslation'])
+  t.strictSame(await actions(ada, `document_id=${target}`), [
+    'deleteTranslation',
+    'reviewTranslationUnit',
+    'prepareTranslation',
+    'updateTranslation',
+    'activateTranslation',
+  ])
 })
 
 t.test('what was restored, deleted for good or duplicated is found by its document', async (t) => {

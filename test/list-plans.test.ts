@@ -72,11 +72,14 @@ const callsOf: Record<string, (f: Fixture) => string[]> = {
     `/attachments?limit=50&document_id=${documentId}&cursor=`,
     `/attachments?limit=50&document_id=${documentId}&referenced=true&cursor=`,
   ],
-  // Entries of a user, a token or an action are looked through in their order. Those of the seed are near.
   listAudit: ({ documentId }) => [
     '/audit?limit=50&cursor=',
     `/audit?limit=50&document_id=${documentId}&cursor=`,
     '/audit?limit=50&user_id=usr_1&token_id=tok_1&action=updateDocument&cursor=',
+    '/audit?limit=50&user_id=usr_nobody',
+    '/audit?limit=50&token_id=tok_nothing',
+    '/audit?limit=50&action=nothing',
+    '/audit?limit=50&user_id=usr_1&token_id=tok_nothing&action=updateDocument',
     '/audit?limit=50&before=2000-01-01',
     '/audit?limit=50&after=2100-01-01',
   ],

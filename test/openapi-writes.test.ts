@@ -91,7 +91,10 @@ export async function writeEverything() {
   })
   await client.PATCH('/documents/{id}', { params: document, body: { background_color: null } })
   await client.DELETE('/documents/{id}', { params: document })
-  await client.POST('/documents/{id}/public-share', { params: document })
+  const shared = await client.POST('/documents/{id}/public-share', { params: document, body: { password: 'swordfish' } })
+  const share = { path: { id: shared.data?.data.share_id ?? '' } }
+  await client.PATCH('/public-shares/{id}', { params: share, body: { expires_at: 1893456000000, password: null } })
+  await client.DELETE('/public-shares/{id}', { params: share })
   await client.POST('/documents/read', { body: { ids: ['doc_1', 'doc_2'], view: 'plain-text', max_tokens: 8000 } })
   await client.POST('/documents/{id}/duplicate', { params: document, body: { title: 'Copy', folder_id: 40 } })
   await client.POST('/documents/move', { body: { ids: ['doc_1', 'doc_2'], folder_id: 40 } })

@@ -1,10 +1,14 @@
+import { createHash } from 'node:crypto'
 import fc from 'fast-check'
-import { sql } from 'slonik'
 import t from 'tap'
+import { Type } from 'typebox'
+import { inTransaction, sql } from '../shared/database/database.ts'
+import { row } from '../shared/database/row.ts'
 import { node, p, text } from './body/build.ts'
 import { uploaded } from './support/attachments.ts'
 import { Client, type Reply } from './support/client.ts'
 import { make, put, refused } from './support/documents.ts'
+import { eventually } from './support/peers.ts'
 import { startTestService } from './support/service.ts'
 
 const service = await startTestService(t, { TRUST_PROXY: '1' })
@@ -298,6 +302,18 @@ t.test('after ten wrong passwords an address waits, even with the right one', as
   t.equal((await enter(second, password, from('192.0.2.1'))).status, 303, 'nor is another link')
 })
 
+t.test('a password sent with an Idempotency-Key leaves no digest that could be guessed', async (t) => {
+  const ada = await service.signUp()
+  const { id } = await make(ada, [p(text('x'))])
+  const share = () => ada.post(`/documents/${id}/public-share`, { password }, { 'idempotency-key': 'guess-me' })
+  const [first, again] = [await share(), await share()]
+  t.strictSame(again.body.data, first.body.data)
+  const digest = createHash('sha256').update(JSON.stringify([{ password }, []]))
+  const isPlain = await service.database.oneFirst(sql.type(row(Type.Object({ plain: Type.Boolean() })))`
+    SELECT fingerprint = decode(${digest.digest('hex')}, 'hex') AS plain FROM idempotency_keys WHERE key = 'guess-me'`)
+  t.equal(isPlain, false)
+})
+
 t.test('each view of a document is counted, and nothing else is', async (t) => {
   const ada = await service.signUp()
   const { id } = await make(ada, [p(text('x'))])
@@ -311,9 +327,24 @@ t.test('each view of a document is counted, and nothing else is', async (t) => {
   const shown = await nobody.get(path, reader)
   await nobody.get(path, { ...reader, 'if-none-match': shown.headers.get('etag') ?? '' })
   await Promise.all(Array.from({ length: 40 }, () => nobody.get(path, reader)))
-  const [counted] = (await listed(ada, `document_id=${id}`)).data
-  t.equal(counted.view_count, 42)
-  t.type(counted.last_viewed_at, 'number')
+  const views = async () => (await listed(ada, `document_id=${id}`)).data[0]
+  await eventually(async () => (await views()).view_count >= 42)
+  t.match(await views(), { view_count: 42, last_viewed_at: Number })
+})
+
+t.test('a reader sees a page while its link is being changed or deleted, and is counted afterwards', async (t) => {
+  const ada = await service.signUp()
+  const { id } = await make(ada, [p(text('x'))])
+  const path = pathOf(await ada.post(`/documents/${id}/public-share`))
+  const views = async () => (await listed(ada, `document_id=${id}`)).data[0].view_count
+  await inTransaction(service.database, async (tx) => {
+    await tx.query(sql.unsafe`SELECT 1 FROM public_shares WHERE document_id = ${id} FOR UPDATE`)
+    const replies = await Promise.all(Array.from({ length: 40 }, () => nobody.get(path)))
+    t.strictSame(new Set(replies.map(({ status }) => status)), new Set([200]))
+    t.equal(await views(), 0)
+  })
+  await eventually(async () => (await views()) >= 40)
+  t.equal(await views(), 40)
 })
 
 t.test('changes at the same time all count, in whatever order they come', async (t) => {

@@ -44,6 +44,7 @@ const unauthenticated = {
 }
 // The milliseconds without a message after which a socket is closed. Providers send their cursor every 15 s.
 const silenceMs = 60_000
+
 /**
  * The rooms of this process. Hocuspocus speaks the protocol and knows the connections; each of its documents has an
  * OpenDocument, which stores what is typed.

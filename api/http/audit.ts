@@ -27,7 +27,7 @@ export function recordWrite(tx: Transaction, { spec, path, call, answer }: Write
     clientName: client.name,
     clientVersion: client.version,
     isAgent: client.isAgent,
-    documentIds: answer.documentIds ?? (named.documentId === null ? [] : [named.documentId]),
+    documentIds: [...new Set(answer.documentIds ?? [named.documentId].filter((id) => id !== null))],
     place: { ...named, workspaceId: answer.workspaceId ?? null },
   })
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import canonicalize from 'canonicalize'
+import { keyedHash } from '../../shared/auth/keyed-hash.ts'
 import type { Transaction } from '../../shared/database/database.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
 import {
@@ -34,6 +35,14 @@ export function fingerprintOf(body: unknown, query: URLSearchParams): Uint8Array
   return createHash('sha256')
     .update(canonicalText([body ?? {}, parameters]))
     .digest()
+}
+
+/**
+ * The digest of a request's content under a secret of the service. This digest is stored: a body may hold a password,
+ * which could be guessed from a plain digest.
+ */
+export function keyedFingerprint(secret: string, fingerprint: Uint8Array): Buffer {
+  return keyedHash(secret, { purpose: 'idempotency', text: Buffer.from(fingerprint).toString('base64url') })
 }
 
 // RFC 8785 has no form for lone surrogates and for numbers beyond a double. When an ignored member holds such a value,

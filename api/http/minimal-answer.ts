@@ -38,11 +38,9 @@ export function minimalSchema({ data, minimal }: Success): TObject | null {
 
 type Members = Record<string, unknown>
 
-// A record is known by its id and its version. A summary has no id of its own, but a target.
-const identities = [
-  ['id', 'version', 'warnings'],
-  ['target', 'summary_version'],
-]
+// A record is known by its id and its version. A public link calls its id `share_id`. A summary has no id of its own,
+// but a target.
+const identities = [['id', 'version', 'warnings'], ['share_id'], ['target', 'summary_version']]
 
 // The schema of a record, or of an object of records.
 function recordSchema(schema: TSchema): TObject | null {

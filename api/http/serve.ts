@@ -9,7 +9,7 @@ import { parseUserAgent } from '../../shared/requests/client.ts'
 import { onBehalfOf } from '../../shared/turns/requester.ts'
 import { recordWrite } from './audit.ts'
 import { authenticate, requireScopes } from './authenticate.ts'
-import { answerOnce, type KeyedRequest, parseIdempotencyKey } from './idempotency.ts'
+import { answerOnce, type KeyedRequest, keyedFingerprint, parseIdempotencyKey } from './idempotency.ts'
 import { paramsReader, queryReader } from './input.ts'
 import { minimalAnswer, prefersMinimal } from './minimal-answer.ts'
 import { payloadReader, releaseUpload } from './payload.ts'
@@ -193,7 +193,7 @@ function keyedRequest(
   if (key === null || fingerprint === null) return null
   return {
     scope: { tokenId: caller.tokenId, method: spec.method, path, key },
-    fingerprint: Buffer.from(fingerprint),
+    fingerprint: keyedFingerprint(service.config.TOKEN_PEPPER, fingerprint),
     lifetimeHours: service.config.IDEMPOTENCY_TTL_HOURS,
   }
 }

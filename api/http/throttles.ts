@@ -35,8 +35,8 @@ export type Guesses = Partial<Record<ThrottleName, string>>
 export type Throttles = {
   /**
    * Runs `guess`, which returns a value when the guess was right. A guess is counted before it runs, because many
-   * guesses can run at once. A right guess is taken off the count afterwards. Refuses with 429 `rate_limited` after too
-   * many wrong guesses.
+   * guesses can run at once. A right guess is taken off the count afterwards, as is a guess that could not be checked.
+   * Refuses with 429 `rate_limited` after too many wrong guesses.
    */
   guess: <T>(guesses: Guesses, guess: () => Promise<T | null>) => Promise<T | null>
 }
@@ -60,8 +60,12 @@ export function createThrottles(context: { database: Database; log: Logger }): T
           throw rejected instanceof RateLimiterRes ? tooMany(rejected) : rejected
         })
       }
-      const result = await guess()
-      if (result !== null) await Promise.all(each(guesses).map(({ window, key }) => window.reward(key)))
+      const takeOff = () => Promise.all(each(guesses).map(({ window, key }) => window.reward(key)))
+      const result = await guess().catch(async (failure: unknown) => {
+        await takeOff()
+        throw failure
+      })
+      if (result !== null) await takeOff()
       return result
     },
   }

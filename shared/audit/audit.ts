@@ -136,7 +136,8 @@ export type AuditedWrite = {
 
 /**
  * Adds the entries of a write to the audit log. The directories say in which workspace a document, knowledge base or
- * folder is, or was before the write deleted it.
+ * folder is, or was before the write deleted it. The entries have the time of this statement, the last of the write, so
+ * writes that wait for each other are listed in the order in which they happened.
  */
 export function insertAuditEntries(tx: Transaction, write: AuditedWrite): void {
   const { place } = write
@@ -144,10 +145,10 @@ export function insertAuditEntries(tx: Transaction, write: AuditedWrite): void {
   tx.send(
     prepared(sql.unsafe`
     INSERT INTO audit_log (request_id, token_id, user_id, method, path, client_name, client_version, is_agent, action,
-      document_id, workspace_id)
+      document_id, created_at, workspace_id)
     SELECT ${write.requestId}::text, ${write.tokenId}::text, ${write.userId}::text, ${write.method}::text,
       ${write.path}::text, ${write.clientName}::text, ${write.clientVersion}::text, ${write.isAgent}::boolean,
-      ${write.action}::text, concerned.id, coalesce(
+      ${write.action}::text, concerned.id, clock_timestamp(), coalesce(
         (SELECT d.workspace_id FROM document_directory d WHERE d.id = concerned.id),
         ${place.workspaceId}::text,
         (SELECT k.workspace_id FROM knowledge_base_directory k WHERE k.id = ${place.knowledgeBaseId}::int8),

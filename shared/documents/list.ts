@@ -1,14 +1,9 @@
 import { type Queryable, sql } from '../database/database.ts'
+import { type NamedList, nameSearch } from '../database/name-search.ts'
 import { mergedPage } from '../database/workspaces.ts'
 import { DocumentRow, documentColumns } from './queries.ts'
 
 type Fragment = ReturnType<typeof sql.fragment>
-
-// How many documents are looked through in the order of the list before the index of titles is asked.
-const lookedThrough = 500
-// If the index of titles names at most so many documents, these are sorted. If it names more, matches are so frequent
-// that reading the list in its order soon finds them.
-const sortedTitles = 1000
 
 /** The filters and sort order of a list of documents; `after` is the position of the last document seen. */
 export type DocumentFilter = {
@@ -29,7 +24,7 @@ export function documentPage(db: Queryable, filter: DocumentFilter): Promise<rea
   const { workspaceIds, titleContains } = filter
   const pageOf = (workspaceId: Fragment) =>
     titleContains === undefined
-      ? ordered(filter, listed(filter, workspaceId))
+      ? ordered(filter, listed(filter, workspaceId), filter.limit + 1)
       : titled({ ...filter, titleContains }, workspaceId)
   return db.any(sql.type(DocumentRow)`
     ${mergedPage({
@@ -55,48 +50,26 @@ function hasPlace({ knowledgeBaseId, folderId }: DocumentFilter) {
   return sql.fragment`${conditions}`
 }
 
-// A page of documents whose title contains a text. The beginning of the list often holds the page. Otherwise the index
-// names the documents that may match, if they are few. If they are many, the list is read in its order.
 function titled(filter: DocumentFilter & { titleContains: string }, workspaceId: Fragment) {
   const { knowledgeBaseId = null, folderId = null, titleContains, limit } = filter
-  const matches = sql.fragment`strpos(lower(d.title), lower(${titleContains})) > 0`
-  const isEnough = sql.fragment`(SELECT enough FROM looked)`
-  const namedFew = sql.fragment`(SELECT count(*) FROM named) <= ${sortedTitles}`
-  // The words come from a subselect, so that the planner does not see them. For words that are frequent the planner
-  // would read the table instead of its index.
-  return sql.fragment`
-    WITH beginning AS MATERIALIZED (
-      ${ordered({ ...filter, limit: lookedThrough - 1 }, listed(filter, workspaceId))}
-    ), looked AS MATERIALIZED (
-      SELECT count(*) < ${lookedThrough} OR count(*) FILTER (WHERE ${matches}) > ${limit} AS enough FROM beginning d
-    ), named AS MATERIALIZED (
-      SELECT t.document_id FROM document_titles t
-      WHERE NOT ${isEnough} AND title_words(t.workspace_id, t.knowledge_base_id, t.folder_id, t.title) @@ (
-        SELECT title_words_of_part(${workspaceId}::text, ${knowledgeBaseId}::int8, ${folderId}::int8, ${titleContains}))
-      LIMIT ${sortedTitles + 1}
-    )
-    SELECT d.* FROM (
-      SELECT d.* FROM beginning d WHERE ${isEnough} AND ${matches}
-      UNION ALL
-      (${ordered(
-        filter,
-        sql.fragment`named n
-          CROSS JOIN LATERAL (
-            SELECT * FROM documents d WHERE d.workspace_id = ${workspaceId} AND d.id = n.document_id LIMIT 1
-          ) AS d
-          WHERE NOT ${isEnough} AND ${namedFew} AND ${conditions(filter, workspaceId)} AND ${matches}`,
-      )})
-      UNION ALL
-      (${ordered(
-        filter,
-        sql.fragment`${listed(filter, workspaceId)} AND NOT ${isEnough} AND NOT ${namedFew} AND ${matches}`,
-      )})
-    ) AS d ORDER BY ${orderOf(filter, 'd')} LIMIT ${limit + 1}`
+  const list: NamedList = {
+    alias: 'd',
+    name: 'title',
+    listed: listed(filter, workspaceId),
+    byId: sql.fragment`documents d WHERE d.workspace_id = ${workspaceId}`,
+    conditions: conditions(filter, workspaceId),
+    mayMatch: sql.fragment`
+      SELECT document_id AS id FROM document_titles
+      WHERE title_words(workspace_id, knowledge_base_id, folder_id, title) @@ (
+        SELECT title_words_of_part(${workspaceId}::text, ${knowledgeBaseId}::int8, ${folderId}::int8, ${titleContains}))`,
+    order: orderOf(filter, 'd'),
+    ordered: (documents, count) => ordered(filter, documents, count),
+  }
+  return nameSearch(list, { text: titleContains, count: limit + 1 })
 }
 
-function ordered(filter: DocumentFilter, documents: Fragment) {
-  return sql.fragment`
-    SELECT ${documentColumns} FROM ${documents} ORDER BY ${orderOf(filter, 'd')} LIMIT ${filter.limit + 1}`
+function ordered(filter: DocumentFilter, documents: Fragment, count: number) {
+  return sql.fragment`SELECT ${documentColumns} FROM ${documents} ORDER BY ${orderOf(filter, 'd')} LIMIT ${count}`
 }
 
 // The documents of a list, from a table that has an index in the order of the list. `documents` has no index by locale,
@@ -136,7 +109,7 @@ function orderOf({ sort }: DocumentFilter, of: 'd' | 'page') {
 function conditions(filter: DocumentFilter, workspaceId: Fragment) {
   const { knowledgeBaseId, folderId, updatedSince, locale, after } = filter
   const [first, second] = after ?? []
-  return sql.join(
+  const all = sql.join(
     [
       sql.fragment`d.workspace_id = ${workspaceId}`,
       ...(knowledgeBaseId === undefined ? [] : [sql.fragment`d.knowledge_base_id = ${knowledgeBaseId}`]),
@@ -154,6 +127,7 @@ function conditions(filter: DocumentFilter, workspaceId: Fragment) {
     ],
     sql.fragment` AND `,
   )
+  return sql.fragment`${all}`
 }
 
 const instant = (milliseconds: number) => sql.fragment`to_timestamp(${milliseconds}::float8 / 1000)::timestamptz(3)`

@@ -198,13 +198,13 @@ export async function updateTranslation(
 }
 
 /**
- * Deletes a translation as any document is deleted. Refuses with 404 `document_not_found` or `translation_not_found`,
- * with 403 for a viewer, and with 409 `localization_not_active` or `cannot_delete_source`.
+ * Deletes a translation as any document is deleted, and returns its document id. Refuses with 404 `document_not_found`
+ * or `translation_not_found`, with 403 for a viewer, and with 409 `localization_not_active` or `cannot_delete_source`.
  */
 export async function deleteTranslation(
   context: DeletionContext,
   input: { documentId: string; name: MemberName },
-): Promise<void> {
+): Promise<string> {
   const { tx, caller } = context
   const { found, named } = await findWritable(tx, { ...input, caller }, (members) => memberNamed(members, input.name))
   if (named.variant_role === 'source') {
@@ -213,4 +213,5 @@ export async function deleteTranslation(
   const document = await lockMember(tx, { caller, documentId: named.id })
   if (document === null) throw new Refusal('translation_not_found', { details: { id: named.id } })
   await deleteDocuments(context, { workspaceId: document.workspace_id, documentIds: [document.id] })
+  return document.id
 }

@@ -70,8 +70,8 @@ function blocksOfLists(query: ScopedQuery): number {
   return Math.max(1, query.statistics.blocks * shareOfLists(query))
 }
 
-// The share of all blocks that is in the workspaces and scopes of a query, whatever filters leave of them.
-function shareOfLists({ scope, scopes, statistics }: ScopedQuery): number {
+/** The share of all blocks that is in the workspaces and scopes of a query, whatever filters leave of them. */
+export function shareOfLists({ scope, scopes, statistics }: ScopedQuery): number {
   const { shares, rarest } = statistics
   const ofScopes = scopes.map((of) => sumOf([of].flat().map((lexeme) => shares.get(lexeme) ?? rarest)))
   return Math.min(shareOfWorkspaces(scope, statistics), ...ofScopes)

@@ -1,10 +1,11 @@
 import type { Queryable } from '../database/database.ts'
 import { bestOfDocuments } from './groups.ts'
-import { inScopes, type Term, type TermQuery } from './matching/query.ts'
-import { type Narrowing, shareOfWorkspaces } from './narrowing.ts'
+import { beginningsOf, inScopes, requirement, type Term, type TermQuery } from './matching/query.ts'
+import { type Narrowing, shareOfLists, shareOfWorkspaces } from './narrowing.ts'
 import { type HitOrder, type RankedHit, rankHits } from './rank.ts'
 import { idf } from './ranking/bm25.ts'
 import { type Cut, completeCut, cutCondition, isBoundable, isComplete, upperBound } from './ranking/cuts.ts'
+import { indexedTerms } from './ranking/indexed-terms.ts'
 import { type IndexStatistics, knownSelectivity } from './ranking/selectivity.ts'
 import {
   candidateLimit,
@@ -91,9 +92,8 @@ export async function runPass(db: Queryable, input: { query: TopKQuery } & PassO
     limit: fetched,
   })
   const weights = terms.map((_, index) => idf({ documents: blocks, matching: answer.matching[index] ?? 1 }))
-  const relaxed = minimumShouldMatch < terms.length
   const order: HitOrder = typeof read === 'object' ? 'updated_at' : 'score'
-  const ranked = await rankHits(answer.hits, { terms, weights, averageLength, relaxed, order })
+  const ranked = await rankHits(answer.hits, { terms, weights, averageLength, minimumShouldMatch, order })
   const hits = query.perDocument === undefined ? ranked : bestOfDocuments(ranked, query.perDocument)
   const truncated = answer.candidates >= candidateLimit
   const last = hits[limit - 1]?.score ?? 0
@@ -117,17 +117,28 @@ function rankedTerm(term: Term & TermQuery, { scope, statistics }: TopKQuery) {
   return {
     tsquery: allOf([term.tsquery, workspacesOf(scope, statistics)]),
     verbatim: term.verbatim,
-    alternatives: term.alternatives,
+    wholeWords: term.wholeWords,
+    alternatives: term.wholeWords === null ? term.alternatives : beginningsOf(term),
     matching: (matching ?? 0) < estimatedFrom ? null : matching,
   }
 }
 
 function conditionOf(query: TopKQuery, cut: Cut): Condition {
-  const { terms, scope, scopes, condition, recheck, statistics } = query
+  const { terms, scope, scopes, condition, recheck, statistics, minimumShouldMatch } = query
   const workspaces = workspacesOf(scope, statistics)
   const inCut = condition === null ? null : cutCondition(terms, cut)
   if (inCut === null || !cut.recheckTerms) {
-    return { condition: condition && allOf([condition, inCut, workspaces]), recheck }
+    const isNarrowed = scopes.length > 0 || workspaces !== null
+    const narrowing = { share: shareOfLists(query), isNarrowed, statistics }
+    const indexed = minimumShouldMatch < terms.length ? terms : indexedTerms(terms, narrowing)
+    if (indexed.length === terms.length) {
+      return { condition: condition && allOf([condition, inCut, workspaces]), recheck }
+    }
+    const checked = terms.filter((term) => !indexed.includes(term))
+    return {
+      condition: allOf([requirement(indexed, scopes), inCut, workspaces]),
+      recheck: allOf([...checked.map(({ tsquery }) => tsquery), recheck]),
+    }
   }
   // A block in a tier of a word contains the word, so the index need not read the list of all blocks with the word.
   return { condition: allOf([inScopes(inCut, scopes), workspaces]), recheck: allOf([condition, recheck]) }

@@ -7,10 +7,8 @@ import type { SearchResult, SearchV2Hit } from './schema.ts'
 export type HitOptions = { highlight: boolean }
 
 /** A hit as version 1 of the search interface returns it. The snippet of a title is null, so a title has no ranges. */
-export function presentResult(
-  { hit, context, shown, moreInDocument }: RankedHit,
-  { highlight }: HitOptions,
-): SearchResult {
+export function presentResult(ranked: RankedHit, { highlight }: HitOptions): SearchResult {
+  const { hit, context, shown, moreInDocument } = ranked
   const isTitle = hit.type === 'title'
   return {
     document_id: hit.document_id,

@@ -13,6 +13,8 @@ export type RankedHit = {
   /** The matches that the context may show: the first match, and the matches of all terms near it. */
   shown: { first: Span; near: readonly Span[] }
   matchCount: number
+  /** Whether a word that is being typed stands in the text as a whole; true for relaxed hits. Such hits come first. */
+  whole: boolean
   score: number
   explanation: SearchV2Hit['score_explanation']
   /** The number of further matches in the document; absent unless the hits of one document are limited. */
@@ -25,8 +27,8 @@ type Ranking = {
   weights: readonly number[]
   /** Tokens of a block on average. */
   averageLength: number
-  /** Whether half of the terms suffice. */
-  relaxed: boolean
+  /** How many of the terms suffice. */
+  minimumShouldMatch: number
   order: HitOrder
 }
 
@@ -35,9 +37,9 @@ export type HitOrder = 'score' | 'document' | 'updated_at'
 
 /**
  * Finds the matches in the text of each hit with the tokeniser of the index, and scores the hits by BM25. By `order`,
- * the hits are sorted by time, score, document and block, or keep the order in which they came. `exact` is false for a text
- * that was matched in windows. The caller also sets `exact` to false where blocks that were not read could be better.
- * The event loop is free after each 65,536 UTF-16 units of text.
+ * the hits are sorted by time, score, document and block, or keep the order in which they came. `exact` is false for a
+ * text that was matched in windows. The caller also sets `exact` to false where blocks that were not read could be
+ * better. The event loop is free after each 65,536 UTF-16 units of text.
  */
 export async function rankHits(hits: readonly Hit[], ranking: Ranking): Promise<RankedHit[]> {
   const { terms } = ranking
@@ -48,19 +50,31 @@ export async function rankHits(hits: readonly Hit[], ranking: Ranking): Promise<
     const scored = scoredHit(hit, { ...ranking, matches })
     if (scored !== null) ranked.push(scored)
   }
-  if (ranking.order === 'document') return ranked
-  const byTime = ranking.order === 'updated_at'
-  return ranked.sort(
-    (a, b) => (byTime ? b.hit.updated_at - a.hit.updated_at : 0) || b.score - a.score || compare(a.hit, b.hit),
+  return ranking.order === 'document' ? ranked : bestFirst(ranked, ranking.order)
+}
+
+/**
+ * Sorts hits: whole words before mere beginnings, then by score, document and block. By `updated_at`, the time comes
+ * before all of these.
+ */
+export function bestFirst(hits: readonly RankedHit[], order: Exclude<HitOrder, 'document'>): RankedHit[] {
+  const byTime = order === 'updated_at'
+  return hits.toSorted(
+    (a, b) =>
+      (byTime ? b.hit.updated_at - a.hit.updated_at : 0) ||
+      Number(b.whole) - Number(a.whole) ||
+      b.score - a.score ||
+      compare(a.hit, b.hit),
   )
 }
 
 function scoredHit(hit: Hit, ranking: Ranking & { matches: Matches }): RankedHit | null {
-  const { matches, weights, averageLength, relaxed } = ranking
+  const { matches, weights, averageLength, minimumShouldMatch } = ranking
   const { matchCount, occurrences, first, near } = matches
   const matched = occurrences.filter(({ count }) => count > 0).length
-  // For a relaxed search the index only finds candidates. Whether a text contains half of the terms is counted here.
-  if (first === null || (relaxed && matched * 2 < occurrences.length)) return null
+  const relaxed = minimumShouldMatch < occurrences.length
+  // For a relaxed search the index only finds candidates. How many terms a text contains is counted here.
+  if (first === null || (relaxed && matched < minimumShouldMatch)) return null
   const field = fieldOf(hit.type)
   const { length } = hit
   const terms = occurrences.map(({ term, count, verbatim }, index) => {
@@ -77,7 +91,9 @@ function scoredHit(hit: Hit, ranking: Ranking & { matches: Matches }): RankedHit
     exact: hit.body.length <= windowSize,
     terms,
   }
-  return { hit, context: contextOf(hit.body, first), shown: { first, near }, matchCount, score, explanation }
+  const whole = relaxed || occurrences.every((occurrence) => occurrence.whole)
+  const context = contextOf(hit.body, first)
+  return { hit, context, shown: { first, near }, matchCount, whole, score, explanation }
 }
 
 function fieldOf(type: string): Field {
@@ -89,6 +105,7 @@ function compare(a: Hit, b: Hit): number {
   return a.ord - b.ord
 }
 
-function rounded(value: number): number {
+/** A part of a score, with six digits. */
+export function rounded(value: number): number {
   return Math.round(value * 1e6) / 1e6
 }

@@ -6,15 +6,17 @@ import { inAllLanguages } from './languages.ts'
 import type { Term, TermQuery } from './matching/query.ts'
 import { narrowingOf, readsOf } from './narrowing.ts'
 import type { TopK } from './pass.ts'
-import { prepare } from './prepare.ts'
+import { prepare, scopesOf } from './prepare.ts'
 import { type RankedHit, rankHits } from './rank.ts'
 import { idf } from './ranking/bm25.ts'
-import { indexStatistics, knownSelectivity } from './ranking/selectivity.ts'
-import { matchingLimit } from './ranking/tuning.ts'
+import { type IndexStatistics, indexStatistics, knownSelectivity, termSelectivity } from './ranking/selectivity.ts'
+import { matchingLimit, relaxedListBlocks } from './ranking/tuning.ts'
+import { topKOfHalf } from './relaxed.ts'
+import { relaxedTerms } from './relaxed-terms.ts'
 import type { SearchProjection } from './schema.ts'
 import type { Search } from './statement/request.ts'
 import { runSearch, type SearchAnswer } from './statement/statement.ts'
-import { topK, topKOfHalf } from './top-k.ts'
+import { topK } from './top-k.ts'
 
 /** The result of a search: hits in order, whether there are more, and how much the index covers. */
 export type SearchOutcome = {
@@ -28,10 +30,9 @@ export type SearchOutcome = {
 export type SearchDatabase = Queryable & Pick<Database, 'transaction'>
 
 /**
- * Finds the best hits of all matches. With `relax`, a search of three or more terms that no block contains together
- * returns other blocks, marked as relaxed. These blocks contain at least half of the terms
- * (api/guide/search.md#relaxed). One snapshot yields the relaxed hits, the member `projection`, and the finding that no
- * block contains all terms.
+ * Finds the best hits of all matches. With `relax`, a search of three or more words that no block contains together
+ * returns other blocks, marked as relaxed (api/guide/search.md#relaxed). One snapshot yields the relaxed hits, the
+ * member `projection`, and the finding that no block contains all terms.
  */
 export async function searchTopK(
   database: SearchDatabase,
@@ -72,7 +73,12 @@ export async function searchExhaustive(
   }
   const page = answer.hits.slice(0, limit)
   const rarities = await estimatedRarities(db, terms)
-  const hits = await rankHits(page, { terms, ...rarities, relaxed: false, order: 'document' })
+  const hits = await rankHits(page, {
+    terms,
+    ...rarities,
+    minimumShouldMatch: terms.length,
+    order: 'document',
+  })
   const last = page.at(-1)
   const hasMore = (answer.hits.length > limit || answer.shortened) && last !== undefined
   const next: SearchCursor | null = hasMore
@@ -88,15 +94,34 @@ async function bestOf(
   languages: readonly string[],
 ): Promise<TopK> {
   const statistics = await indexStatistics(database)
-  const prepared = prepare(search, languages)
-  const narrowing = await narrowingOf(database, { ...search, ...prepared, statistics })
-  const query = { ...search, ...prepared, languages, statistics, narrowing }
-  const minimumShouldMatch = query.terms.length
-  const best = await topK(database, { ...query, minimumShouldMatch })
-  if (best.hits.length > 0 || !search.relax || minimumShouldMatch < 3) return best
+  const narrowing = await narrowingOf(database, { ...search, scopes: scopesOf(search), statistics })
+  const queryOf = (read: Search) => {
+    const prepared = prepare(read, languages)
+    return { ...search, ...prepared, minimumShouldMatch: prepared.terms.length, languages, statistics, narrowing }
+  }
+  const written = queryOf({ ...search, typing: false })
+  const typed = search.typing ? queryOf(search) : written
+  const isTyped = typed.terms.some(({ wholeWords }) => wholeWords !== null)
+  // Whole words come first, so the beginnings of words are looked for only where whole words are few.
+  const whole = await topK(database, written)
+  if (isTyped ? whole.hits.length > search.limit || whole.answer.shortened : whole.hits.length > 0) return whole
+  const best = isTyped ? await topK(database, typed) : whole
+  if (best.hits.length > 0 || !search.relax) return best
+  const relaxed = isTyped && isLight(typed.terms, statistics) ? typed : written
+  const terms = relaxedTerms(relaxed.terms, languages)
+  if (terms === null) return best
   return inSnapshot(database, async (snapshot) => {
-    const again = await topK(snapshot, { ...query, minimumShouldMatch })
-    return again.hits.length > 0 ? again : topKOfHalf(snapshot, { ...query, matching: again.answer.matching })
+    const again = await topK(snapshot, typed)
+    if (again.hits.length > 0) return again
+    const counted = typed.terms.map(({ tsquery }, index) => [tsquery, again.answer.matching[index] ?? 0] as const)
+    return topKOfHalf(snapshot, { ...relaxed, terms, matching: new Map(counted) })
+  })
+}
+
+/** Whether the lists of all words that begin like a typed word are short enough to be read in a relaxed search. */
+function isLight(terms: readonly Term[], statistics: IndexStatistics): boolean {
+  return terms.every((term) => {
+    return term.whole === null || termSelectivity(term, statistics) * statistics.blocks <= relaxedListBlocks
   })
 }
 

@@ -1,11 +1,10 @@
 import type { Queryable } from '../database/database.ts'
-import { halfCondition, halfOf } from './matching/query.ts'
 import { type Reads, readsOf, tierQueryOf } from './narrowing.ts'
 import { type PassOptions, runPass, type TopK, type TopKQuery } from './pass.ts'
 import { type Cut, completeCut, isComplete } from './ranking/cuts.ts'
 import { planTiers } from './ranking/plan-tiers.ts'
-import { matchingLimit, narrowedReads } from './ranking/tuning.ts'
-import type { Condition, NewestSource } from './statement/request.ts'
+import { narrowedReads } from './ranking/tuning.ts'
+import type { NewestSource } from './statement/request.ts'
 
 /**
  * Finds the best matches. PostgreSQL ranks a bounded number of blocks, the candidates, by an estimate of their score.
@@ -36,22 +35,6 @@ export async function topK(db: Queryable, query: TopKQuery): Promise<TopK> {
     // All candidates may have been out of scope, so the last pass reads documents in scope only.
     else return found.truncated && !found.enough ? await pass({ cut, narrower, inScopeOnly: true }) : found
   }
-}
-
-/**
- * The best of the blocks that contain at least half of three or more terms; `matching` counts the blocks of each term.
- */
-export function topKOfHalf(
-  db: Queryable,
-  query: Omit<TopKQuery, keyof Condition | 'minimumShouldMatch'> & { matching: readonly number[] },
-): Promise<TopK> {
-  const { terms, scopes, matching } = query
-  const counted = terms.map((term, index) => ({ term, matching: matching[index] ?? 0 }))
-  const rarestFirst = counted.sort((a, b) => a.matching - b.matching).map(({ term }) => term)
-  const condition = halfCondition(rarestFirst, scopes)
-  // A count that reached its limit says nothing about how many blocks match.
-  const known = matching.map((number) => (number === matchingLimit ? Number.POSITIVE_INFINITY : number))
-  return topK(db, { ...query, matching: known, condition, recheck: null, minimumShouldMatch: halfOf(terms) })
 }
 
 /**

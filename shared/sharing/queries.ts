@@ -123,7 +123,8 @@ export function updateShare(
   return tx.maybeOne(
     prepared(sql.type(ShareRow)`
     UPDATE public_shares s SET
-      expires_at = CASE WHEN ${expiresAt !== undefined}::boolean THEN ${instant(expiresAt ?? null)} ELSE s.expires_at END,
+      expires_at = CASE WHEN ${expiresAt !== undefined}::boolean THEN ${instant(expiresAt ?? null)}
+        ELSE s.expires_at END,
       password_hash = CASE WHEN ${passwordHash !== undefined}::boolean THEN ${passwordHash ?? null}::text
         ELSE s.password_hash END
     WHERE s.workspace_id = ${share.workspace_id} AND s.document_id = ${share.document_id} AND s.id = ${share.id}
@@ -141,12 +142,23 @@ export async function deleteShare(tx: Transaction, share: ShareRow): Promise<boo
   return rowCount > 0
 }
 
-/** Adds views to the count of a share, if the share still exists. */
-export async function addViews(db: Queryable, share: ShareRow, views: number): Promise<void> {
-  await db.query(
-    prepared(sql.unsafe`
-    UPDATE public_shares s SET view_count = s.view_count + ${views}, last_viewed_at = greatest(s.last_viewed_at, now())
-    WHERE s.workspace_id = ${share.workspace_id} AND s.document_id = ${share.document_id} AND s.id = ${share.id}`),
+/**
+ * Adds views to the count of a share, if the share still exists. Returns false, and adds nothing, while somebody else has
+ * locked the share.
+ */
+export async function addViews(db: Queryable, share: ShareRow, views: number): Promise<boolean> {
+  const isShare = sql.fragment`
+    s.workspace_id = ${share.workspace_id} AND s.document_id = ${share.document_id} AND s.id = ${share.id}`
+  return db.oneFirst(
+    prepared(sql.type(row(Type.Object({ done: Type.Boolean() })))`
+    WITH free AS MATERIALIZED (
+      SELECT s.workspace_id, s.document_id FROM public_shares s WHERE ${isShare} FOR NO KEY UPDATE SKIP LOCKED),
+    counted AS (
+      UPDATE public_shares s
+      SET view_count = s.view_count + ${views}, last_viewed_at = greatest(s.last_viewed_at, now())
+      FROM free WHERE s.workspace_id = free.workspace_id AND s.document_id = free.document_id
+      RETURNING 1)
+    SELECT EXISTS (SELECT FROM counted) OR NOT EXISTS (SELECT FROM public_shares s WHERE ${isShare}) AS done`),
   )
 }
 

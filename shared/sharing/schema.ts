@@ -20,7 +20,7 @@ export const PublicShare = Type.Object(
     has_password: Type.Boolean({ description: 'whether readers are asked for a password first' }),
     view_count: Type.Integer({
       minimum: 0,
-      description: 'how often the document was shown; a password page is no view',
+      description: 'how often the document was shown, counted shortly after; a password page is no view',
     }),
     last_viewed_at: Nullable(Time),
     created_at: Time,

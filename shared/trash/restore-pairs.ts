@@ -41,8 +41,8 @@ type RestoredPairs = {
 
 /**
  * Restores the units of an entry whose documents have been restored, and brings those up to date whose other document
- * was written meanwhile. Units whose other document is in the trash move to its entry. Returns whether
- * units were dropped, because the other document was purged or the two are in no document set together.
+ * was written meanwhile. Units whose other document is in the trash move to its entry. Returns whether units were
+ * dropped, because the other document was purged or the two are in no document set together.
  */
 export async function restorePairs(
   context: PairsContext,

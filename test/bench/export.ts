@@ -3,6 +3,7 @@ import pg from 'pg'
 import { ZipFile } from 'yazl'
 import { markdownFiles } from '../support/markdown-files.ts'
 import type { Site } from '../support/site.ts'
+import { copyDocuments } from './copied-documents.ts'
 import { type Figure, ms } from './harness.ts'
 
 /**
@@ -41,29 +42,15 @@ async function multiply(site: Site, count: number): Promise<number> {
   const base = body.data.id as number
   const files = markdownFiles(400).filter(({ text }) => text.length > 1000 && text.length < 10_000)
   const originals = files.slice(0, 40)
+  const ids: string[] = []
   for (const { text } of originals) {
     const content = { format: 'markdown', content: text }
-    await site.client.post('/documents', { title: 'Original', knowledge_base_id: base, content })
+    const { body } = await site.client.post('/documents', { title: 'Original', knowledge_base_id: base, content })
+    ids.push(body.data.id)
   }
-  await site.ask(copies, [base, Math.floor(count / originals.length) - 1])
+  await copyDocuments(site, { ids, times: Math.floor(count / originals.length) - 1 })
   return base
 }
-
-const copies = `
-  WITH copied AS (
-    SELECT d.workspace_id, d.id AS original, d.id || '_' || n AS id
-    FROM documents d, generate_series(1, $2::int) n WHERE d.knowledge_base_id = $1
-  ), listed AS (
-    INSERT INTO document_directory (id, workspace_id) SELECT id, workspace_id FROM copied
-  ), described AS (
-    INSERT INTO documents (workspace_id, id, knowledge_base_id, title, document_type, heading_numbered,
-      collapsed_block_ids, version, body_seq, character_count, node_count)
-    SELECT c.workspace_id, c.id, d.knowledge_base_id, 'Copy', d.document_type, d.heading_numbered,
-      d.collapsed_block_ids, d.version, 1, d.character_count, d.node_count
-    FROM copied c JOIN documents d ON d.id = c.original
-  )
-  INSERT INTO document_bodies (workspace_id, document_id, body_seq, version, body)
-  SELECT c.workspace_id, c.id, 1, b.version, b.body FROM copied c JOIN document_bodies b ON b.document_id = c.original`
 
 // The reader pauses for `pace` milliseconds after each part.
 async function download(site: Site, base: number, pace = 0): Promise<Download> {

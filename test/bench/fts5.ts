@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
-import { parseQuery, termQueries } from '../../shared/search/matching/query.ts'
+import { parseQuery } from '../../shared/search/matching/grammar.ts'
+import { termQueries } from '../../shared/search/matching/query.ts'
 import { unmarked } from '../../shared/search/text/lexemes.ts'
 import { isStopWord, tokenise } from '../../shared/search/text/tokenise.ts'
 import type { Site } from '../support/site.ts'

@@ -17,6 +17,7 @@ import { measureLocalization } from './localization.ts'
 import { measureMarkdownImport } from './markdown-import.ts'
 import { measureMix } from './mix.ts'
 import { measureProcesses } from './processes.ts'
+import { measureRelevance } from './relevance.ts'
 import { measureSearch } from './search.ts'
 import { measureSeveral } from './several.ts'
 import { measureStreams } from './streams.ts'
@@ -41,6 +42,7 @@ const measurements = {
   export: measureExport,
   attachments: measureAttachments,
   search: measureSearch,
+  relevance: measureRelevance,
   streams: measureStreams,
   summaries: measureSummaries,
   localization: measureLocalization,
@@ -71,6 +73,7 @@ ${Object.keys(measurements).join(', ')}.
                   database), eventloop, memory, connections
   --blocks N,N    how many blocks the documents of collab have
   --seed N        makes --growth take the sample of that seed again
+  --misses        prints the queries of relevance for which the wanted documents do not come first
   --help          prints this
 
 Exit codes: 0 measured, 1 it failed, 2 the command line makes no sense.`
@@ -86,6 +89,7 @@ const flags = {
   seed: { type: 'string' },
   only: { type: 'string' },
   blocks: { type: 'string' },
+  misses: { type: 'boolean' },
 } as const
 
 const words = { least: 0, most: Object.keys(measurements).length }
@@ -104,6 +108,7 @@ await runCommandLine({ usage, options: flags, words }, async ({ values, words: n
     ...(values.only && { only: values.only }),
     ...(values.blocks && { blocks: values.blocks }),
     ...(values.rounds && { rounds: Number(values.rounds) }),
+    ...(values.misses && { misses: true }),
   }
   const figures: Figure[] = []
   for (const [name, measure] of Object.entries(measurements)) {

@@ -1,5 +1,6 @@
 import { openDatabase, sql } from '../../shared/database/database.ts'
-import { parseQuery, termQueries } from '../../shared/search/matching/query.ts'
+import { parseQuery } from '../../shared/search/matching/grammar.ts'
+import { termQueries } from '../../shared/search/matching/query.ts'
 import type { Site } from '../support/site.ts'
 import { type Fts5, fts5 } from './fts5.ts'
 import { type Figure, ms, percentile } from './harness.ts'

@@ -1,5 +1,6 @@
 import { markdownFiles } from '../support/markdown-files.ts'
 import type { Site } from '../support/site.ts'
+import { copyDocuments } from './copied-documents.ts'
 import { alternate, type Figure, ms } from './harness.ts'
 import { allProcesses } from './proc.ts'
 
@@ -46,7 +47,7 @@ async function measureLarge(site: Site): Promise<Figure[]> {
     knowledge_base_id: site.knowledgeBase,
     content,
   })
-  await site.ask(copies, [body.data.id])
+  await copyDocuments(site, { ids: [body.data.id], times: 100 })
   const ids = Array.from({ length: 100 }, (_, n) => `${body.data.id}_${n + 1}`)
   await metric(site, longestLag)
   const ten = await peak(site, () => together(site, ids.slice(0, 10)))
@@ -58,22 +59,6 @@ async function measureLarge(site: Site): Promise<Figure[]> {
     { name: 'longest block of the event loop meanwhile', value: ms(lag * 1000) },
   ]
 }
-
-const copies = `
-  WITH copied AS (
-    SELECT d.workspace_id, d.id AS original, d.id || '_' || n AS id
-    FROM documents d, generate_series(1, 100) n WHERE d.id = $1
-  ), listed AS (
-    INSERT INTO document_directory (id, workspace_id) SELECT id, workspace_id FROM copied
-  ), described AS (
-    INSERT INTO documents (workspace_id, id, knowledge_base_id, title, document_type, heading_numbered,
-      collapsed_block_ids, version, body_seq, character_count, node_count)
-    SELECT c.workspace_id, c.id, d.knowledge_base_id, 'Copy', d.document_type, d.heading_numbered,
-      d.collapsed_block_ids, d.version, 1, d.character_count, d.node_count
-    FROM copied c JOIN documents d ON d.id = c.original
-  )
-  INSERT INTO document_bodies (workspace_id, document_id, body_seq, version, body)
-  SELECT c.workspace_id, c.id, 1, b.version, b.body FROM copied c JOIN document_bodies b ON b.document_id = c.original`
 
 /** Writes a hundred documents as people write them, and returns their ids. */
 async function people({ client, knowledgeBase }: Site): Promise<string[]> {

@@ -1,6 +1,7 @@
 import { test } from 'tap'
+import { parseQuery } from '../../shared/search/matching/grammar.ts'
 import { contextOf, matchTerms } from '../../shared/search/matching/match.ts'
-import { halfCondition, parseQuery, termQueries } from '../../shared/search/matching/query.ts'
+import { halfCondition, termQueries } from '../../shared/search/matching/query.ts'
 
 test('accents and case do not hide a word', async (t) => {
   for (const q of ['cafe', 'CAFÉ', 'cafe\u0301', 'Café']) t.ok(find('Ein Café', q).first, q)

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { test } from 'tap'
-import { parseQuery, requiredTerms } from '../../shared/search/matching/query.ts'
+import { parseQuery } from '../../shared/search/matching/grammar.ts'
+import { requiredTerms } from '../../shared/search/matching/query.ts'
 import { windowSize, windowsOf } from '../../shared/search/matching/windows.ts'
 import { rankHits } from '../../shared/search/rank.ts'
 import type { Hit } from '../../shared/search/statement/hits.ts'
@@ -52,5 +53,11 @@ test('others are served while a long text is searched', async (t) => {
 function rank(body: string, q: string) {
   const hit = { body, language: 'en', type: 'paragraph', length: 10, document_id: 'doc_1', ord: 1 } as Hit
   const terms = requiredTerms(parseQuery(q), ['en'])
-  return rankHits([hit], { terms, weights: [1], averageLength: 20, relaxed: false, order: 'score' })
+  return rankHits([hit], {
+    terms,
+    weights: [1],
+    averageLength: 20,
+    minimumShouldMatch: 1,
+    order: 'score',
+  })
 }

@@ -33,5 +33,5 @@ export function count(world: World, name: string): void {
 /** Waits as a person or a program that thinks, at most until the run is over. */
 export async function pause(world: World, milliseconds: number): Promise<void> {
   const end = Date.now() + milliseconds
-  while (!world.isOver && Date.now() < end) await sleep(Math.min(100, end - Date.now()))
+  for (let left = milliseconds; !world.isOver && left > 0; left = end - Date.now()) await sleep(Math.min(100, left))
 }

@@ -131,7 +131,9 @@ const putMarkdown: Write = async (reading) => {
     chosen && part.includes(chosen) ? `${part.trimEnd()} ${reading.word()}\n\n` : part,
   )
   const content = `${written.join('').trimEnd()}\n\nAdded ${reading.word()}\n`
-  const intended = new Set(chosen ? [chosen] : [])
+  // The anchor of an empty block at the end is followed by the added paragraph, which becomes the text of that block.
+  const [, empty] = /^<!-- block=(\S+)[^>]*-->\s*$/.exec(parts.at(-1) ?? '') ?? []
+  const intended = new Set([chosen, empty].filter((id) => id !== undefined))
   return { method: 'PUT', path: '/content', body: { format: 'markdown', content }, guard: body.data.version, intended }
 }
 

@@ -58,12 +58,7 @@ const notCompared = new Set([...derivedAgain, ...history, 'document_counts'])
 const inAnyOrder = new Set(['a translation', 'a document that was edited live', 'a folder in a folder'])
 
 t.test('after a deletion and a restore every read and every row is what it was', async (t) => {
-  const copied = await start(t)
-  await derive(t, copied)
-  const { ada, everything, service } = copied
-  const known = await knownPlaces(ada, everything)
-  const whole = await restorable(copied, known)
-  const begun = Date.now()
+  const { ada, everything, service, checkRestored } = await startNoted(t)
   for (const [name, remove] of Object.entries({ ...ofDocuments, ...ofPlaces })) {
     if (inAnyOrder.has(name)) continue
     ok(await ada.post(`/documents/${everything.documents.elephants}/public-share`))
@@ -73,18 +68,13 @@ t.test('after a deletion and a restore every read and every row is what it was',
     await untilDerived(service)
     const isShared = (await ada.post(`/documents/${everything.documents.elephants}/public-share`)).status === 200
     t.strictSame(restored.not_restored, isShared ? [] : ['public_share'], name)
-    sameAsBefore(t, [whole, await restorable(copied, known)], { name, begun })
+    await checkRestored(name)
   }
   t.strictSame(ok(await ada.get('/trash')).data, [])
 })
 
 t.test('what was deleted one after the other comes back whole in any order', async (t) => {
-  const copied = await start(t)
-  await derive(t, copied)
-  const { ada, everything, service } = copied
-  const known = await knownPlaces(ada, everything)
-  const whole = await restorable(copied, known)
-  const begun = Date.now()
+  const { ada, everything, service, checkRestored } = await startNoted(t)
   const { documents, folders } = everything
   const orders = [
     [documents.herd, documents.troupeau, documents.elephants, documents.lakes],
@@ -97,7 +87,7 @@ t.test('what was deleted one after the other comes back whole in any order', asy
     const order = round === 1 ? entries : entries.toReversed()
     for (const { id } of order) ok(await ada.post(`/trash/${id}/restore`))
     await untilDerived(service)
-    sameAsBefore(t, [whole, await restorable(copied, known)], { name: `round ${round}`, begun })
+    await checkRestored(`round ${round}`)
   }
   // A document goes with its folder, which is deleted with its parent: from the inside to the outside.
   ok(await ada.delete(`/folders/${folders.large}`))
@@ -105,8 +95,25 @@ t.test('what was deleted one after the other comes back whole in any order', asy
   const [mammals, large]: Entry[] = ok(await ada.get('/trash')).data
   for (const entry of [mammals, large]) ok(await ada.post(`/trash/${entry?.id}/restore`))
   await untilDerived(service)
-  sameAsBefore(t, [whole, await restorable(copied, known)], { name: 'a folder after its parent', begun })
+  await checkRestored('a folder after its parent')
 })
+
+// A copy with what workers derive from it. `checkRestored` compares its state with the state that it has now.
+async function startNoted(t: Test): Promise<Copied & { checkRestored: (name: string) => Promise<void> }> {
+  const copied = await start(t)
+  await derive(t, copied)
+  const known = await knownPlaces(copied.ada, copied.everything)
+  const before = await restorable(copied, known)
+  const begun = Date.now()
+  const checkRestored = async (name: string) =>
+    sameAsBefore(t, [before, await restorable(copied, known)], { name, begun })
+  return { ...copied, checkRestored }
+}
+
+async function restorable({ ada, everything, service }: Copied, known: Known): Promise<State> {
+  const reads = await readEverything(ada, { everything, known })
+  return { reads, tables: await readTables(service.database, notCompared) }
+}
 
 type Entry = { id: string; type: string; name: string; document_count: number }
 
@@ -114,11 +121,6 @@ async function onlyEntry(ada: Client): Promise<Entry> {
   const { data } = ok(await ada.get('/trash'))
   if (data.length !== 1) throw new Error(`the trash has ${data.length} entries: ${JSON.stringify(data)}`)
   return data[0]
-}
-
-async function restorable({ ada, everything, service }: Copied, known: Known): Promise<State> {
-  const reads = await readEverything(ada, { everything, known })
-  return { reads, tables: await readTables(service.database, notCompared) }
 }
 
 // Compares a state with the state before the deletion. A set that outlives a deletion keeps a record of it. A cursor of

@@ -60,7 +60,7 @@ export const sharePage = page({
       if (stored === null) throw pageMissing()
       return { key: keyOf(share, stored), page: await renderPage(share, stored) }
     })
-    if (request.method === 'GET') await countView(database, share)
+    if (request.method === 'GET') countView(call.service, share)
     response.set(headers).set({ 'Cache-Control': cachingOf(share), ETag: entityTagOf(version) })
     if (hasVersion(request, version)) response.status(304).end()
     else response.type('text/html; charset=utf-8').send(bytes)

@@ -72,7 +72,8 @@ export const setRoutes = ({ listed, plural, singular, noun }: Family) => [
       const request = { caller, actor: actorOf(caller, client), documentId: params.id, activation: body }
       const { workspaceId, setId } = await activateLocalization(write, request)
       const data = await presentSet(tx, await findSet(tx, { caller, id: setId }))
-      return { data, location: `${apiPrefix}/document-sets/${setId}`, workspaceId }
+      const documentIds = data.variants.map(({ id }) => id).reverse()
+      return { data, location: `${apiPrefix}/document-sets/${setId}`, workspaceId, documentIds }
     },
   }),
 

@@ -39,7 +39,8 @@ export const translationRoutes = ({ listed, plural, noun, parameter, params, err
       const request = { caller, actor: actorOf(caller, client), documentId: params.id, locale, mode }
       const added = await addTranslation(write, request)
       const location = `${apiPrefix}/documents/${added.id}`
-      return { data: await presentVariant(tx, added), location, workspaceId: added.workspace_id }
+      const documentIds = [added.id, params.id]
+      return { data: await presentVariant(tx, added), location, workspaceId: added.workspace_id, documentIds }
     },
   }),
 
@@ -58,7 +59,8 @@ export const translationRoutes = ({ listed, plural, noun, parameter, params, err
     errors: ['document_not_found', 'translation_not_found', 'localization_not_active', ...errors],
     async handle({ tx, write, caller, client, params, body }) {
       const request = { ...read(params), caller, actor: actorOf(caller, client), update: body }
-      return { data: await presentVariant(tx, await updateTranslation(write, request)) }
+      const updated = await updateTranslation(write, request)
+      return { data: await presentVariant(tx, updated), documentIds: [updated.id, request.documentId] }
     },
   }),
 
@@ -79,9 +81,9 @@ export const translationRoutes = ({ listed, plural, noun, parameter, params, err
       'cannot_delete_source',
       ...errors,
     ],
-    async handle(call) {
-      await deleteTranslation(call.write, read(call.params))
-      return {}
+    async handle({ write, params }) {
+      const request = read(params)
+      return { documentIds: [await deleteTranslation(write, request), request.documentId] }
     },
   }),
 ]

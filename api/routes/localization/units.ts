@@ -97,7 +97,8 @@ export const unitRoutes = [
         review: body,
         guard: targetGuard(call),
       })
-      return { data: unit, etag: target.version, workspaceId: target.workspace_id }
+      const documentIds = [target.id, params.id]
+      return { data: unit, etag: target.version, workspaceId: target.workspace_id, documentIds }
     },
   }),
 
@@ -124,7 +125,7 @@ export const unitRoutes = [
         targetId: 'documentId' in name ? name.documentId : '',
         align: body.align ?? 'by_position',
       })
-      return { data: prepared, workspaceId: target.workspace_id }
+      return { data: prepared, workspaceId: target.workspace_id, documentIds: [target.id, documentId] }
     },
   }),
 ]

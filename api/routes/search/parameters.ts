@@ -59,34 +59,50 @@ const common = {
 }
 
 /** The query of `GET /search`. */
-export const searchParameters = Type.Object(common)
+export const searchParameters = Type.Object({
+  ...common,
+  typing: Type.Optional(Type.Boolean({ default: false, description: 'refused: only `GET /search/v2` has it' })),
+})
 
 /** The query of `GET /search/v2`. */
 export const searchV2Parameters = Type.Object({
   ...common,
   mode: Type.Optional(Type.Enum(['topk', 'exhaustive'], { default: 'topk' })),
   cursor: Type.Optional(Type.String({ description: 'next_cursor of an exhaustive search' })),
+  typing: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description:
+        'the last word also matches as the beginning of a word, of at least 2 characters; whole words come first; `topk` only',
+    }),
+  ),
   locale: Type.Optional(Type.String({ description: 'BCP 47 tag, matched exactly, or `all`' })),
   include_summary: Type.Optional(
     Type.Boolean({ default: false, description: 'adds the summary of the document to each hit' }),
   ),
 })
 
-/** The search that a request of version 1 asks for. Refuses malformed times with 400 `invalid_request`. */
+/**
+ * The search that a request of version 1 asks for. Refuses malformed times and parameters of version 2 alone with 400
+ * `invalid_request`.
+ */
 export function searchOf(caller: Caller, query: StaticDecode<typeof searchParameters>): Search {
+  if (query.typing) throw onlyInTopK('typing')
   return searchIn(query, scopeOf(caller, query))
 }
 
+/**
 /**
  * The search that a request of version 2 asks for. Refuses with 400 `invalid_request` malformed times and what an
  * exhaustive search does not offer. Refuses a malformed locale with 400 `invalid_locale`.
  */
 export function searchV2Of(caller: Caller, query: StaticDecode<typeof searchV2Parameters>): Search {
   if (query.mode === 'exhaustive') {
+    if (query.typing) throw onlyInTopK('typing')
     if (query.sort === 'updated_at') throw notExhaustive('sort')
     if (query.group_by !== undefined) throw notExhaustive('group_by')
   }
-  return searchIn(query, { ...scopeOf(caller, query), locale: localeScope(query.locale) })
+  return { ...searchIn(query, { ...scopeOf(caller, query), locale: localeScope(query.locale) }), typing: query.typing }
 }
 
 type CommonQuery = StaticDecode<typeof searchParameters>
@@ -126,6 +142,12 @@ function filtersOf(query: CommonQuery): DocumentFilters | null {
 function notExhaustive(parameter: string): Refusal {
   const message = 'is not available with mode=exhaustive'
   return new Refusal('invalid_request', { details: { fields: [{ path: `?${parameter}`, message }] } })
+}
+
+function onlyInTopK(name: string): Refusal {
+  return new Refusal('invalid_request', {
+    details: { fields: [{ path: `?${name}`, message: 'only in GET /search/v2 with mode=topk' }] },
+  })
 }
 
 function localeScope(locale: string | undefined): SearchScope['locale'] {

@@ -1,5 +1,6 @@
 import { type Token, tokenise } from '../text/tokenise.ts'
-import { type Query, requiredTerms, type Step, type Term, verbatimOf } from './query.ts'
+import type { Query } from './grammar.ts'
+import { type Alternatives, requiredTerms, type Step, type Term, verbatimOf } from './query.ts'
 
 // The code points of the text that are shown on each side of a match.
 const contextLength = 80
@@ -16,6 +17,8 @@ export type Matches = {
     count: number
     /** Whether a quoted phrase stands in the text as it was written, not just in other forms. */
     verbatim: boolean
+    /** Whether a word of the term stands in the text as a whole, not just as the beginning of another word. */
+    whole: boolean
   }[]
   /** The first match of any term. */
   first: Span | null
@@ -43,10 +46,12 @@ export function matchTerms(
 export function matchesOf(terms: readonly Term[], tokens: readonly Token[]): Matches {
   const readings = readingsOf(terms)
   const index = indexTokens(tokens, readings)
+  const stands = (alternatives: Alternatives) => spansOf(alternatives, index).length > 0
   const found = readings.terms.map(({ term, verbatim }) => ({
     term: term.text,
     spans: spansOf(term.alternatives, index),
-    verbatim: verbatim !== null && spansOf(verbatim, index).length > 0,
+    verbatim: verbatim !== null && stands(verbatim),
+    whole: term.whole === null || stands(term.whole),
   }))
   const spans = found.flatMap((term) => term.spans)
   const first = spans.reduce<Span | null>(
@@ -55,7 +60,7 @@ export function matchesOf(terms: readonly Term[], tokens: readonly Token[]): Mat
   )
   return {
     matchCount: spans.length,
-    occurrences: found.map(({ term, spans, verbatim }) => ({ term, count: spans.length, verbatim })),
+    occurrences: found.map(({ spans, ...occurrence }) => ({ ...occurrence, count: spans.length })),
     first,
     near: nearTo(first, spans),
   }
@@ -83,9 +88,11 @@ export function contextOf(text: string, first: Span): { before: string | null; m
  * phrase as it was written.
  */
 type Readings = {
-  terms: readonly { term: Term; verbatim: Term['alternatives'] | null }[]
+  terms: readonly { term: Term; verbatim: Alternatives | null }[]
   /** The lexemes with which a match can begin. */
   beginnings: ReadonlySet<string>
+  /** Those of the lexemes that need only be the beginning of a word. */
+  prefixes: readonly string[]
   /** The number of positions of the longest match. */
   longest: number
 }
@@ -100,6 +107,7 @@ function readingsOf(terms: readonly Term[]): Readings {
   const readings = {
     terms: withVerbatim,
     beginnings: new Set(all.flatMap(([first]) => first?.lexemes ?? [])),
+    prefixes: [...new Set(all.flatMap(([first]) => (first?.prefix ? first.lexemes : [])))],
     longest: Math.max(0, ...all.map((steps) => steps.length)),
   }
   knownReadings.set(terms, readings)
@@ -117,11 +125,11 @@ type TokenIndex = {
   positions: ReadonlyMap<string, readonly number[]>
 }
 
-function indexTokens(tokens: readonly Token[], { beginnings, longest }: Readings): TokenIndex {
+function indexTokens(tokens: readonly Token[], { beginnings, prefixes, longest }: Readings): TokenIndex {
   const positions = new Map<string, number[]>()
   const at: Token[][] = []
   for (const token of tokens) {
-    for (const name of namesOf(token)) {
+    for (const name of namesOf(token, prefixes)) {
       if (!beginnings.has(name)) continue
       const known = positions.get(name)
       if (known === undefined) positions.set(name, [token.position])
@@ -133,15 +141,18 @@ function indexTokens(tokens: readonly Token[], { beginnings, longest }: Readings
   return { at, positions }
 }
 
-function namesOf({ lexeme, stems, kind }: Token): readonly string[] {
-  if (kind !== 'ngram') return stems.length === 0 ? [lexeme] : [lexeme, ...stems]
+function namesOf({ lexeme, stems, kind }: Token, prefixes: readonly string[]): readonly string[] {
+  if (kind !== 'ngram') {
+    if (stems.length === 0 && prefixes.length === 0) return [lexeme]
+    return [lexeme, ...stems, ...prefixes.filter((prefix) => prefix !== lexeme && lexeme.startsWith(prefix))]
+  }
   // The beginnings of an n-gram are kept too, because the last n-gram of a query may be shorter than a full n-gram.
   const names: string[] = []
   for (const character of lexeme) names.push((names.at(-1) ?? '') + character)
   return names
 }
 
-function spansOf(alternatives: Term['alternatives'], index: TokenIndex): Span[] {
+function spansOf(alternatives: Alternatives, index: TokenIndex): Span[] {
   const spans: Span[] = []
   for (const steps of alternatives) {
     const lexemes = steps[0]?.lexemes ?? []
@@ -170,7 +181,7 @@ function spanAt(steps: readonly Step[], index: TokenIndex, position: number): Sp
     const token = fitting(step, index.at[position + offset] ?? [])
     if (token === null) return null
     start ??= token.start
-    end = step.prefix ? prefixEnd(step, token) : token.end
+    end = step.prefix && token.kind === 'ngram' ? prefixEnd(step, token) : token.end
   }
   return start === null ? null : { start, end }
 }
@@ -183,8 +194,8 @@ function fitting(step: Step, tokens: readonly Token[]): Token | null {
   return null
 }
 
-function fits({ lexemes, prefix }: Step, { lexeme, stems, kind }: Token): boolean {
-  if (prefix) return kind === 'ngram' && lexemes.some((beginning) => lexeme.startsWith(beginning))
+function fits({ lexemes, prefix }: Step, { lexeme, stems }: Token): boolean {
+  if (prefix) return lexemes.some((beginning) => lexeme.startsWith(beginning))
   if (lexemes.includes(lexeme)) return true
   return stems.length > 0 && stems.some((stem) => lexemes.includes(stem))
 }

@@ -1,40 +1,35 @@
-import { streamSafe } from '../text/fold.ts'
 import { isIndexable, markStem, quoteLexeme, type ScopeLexemes } from '../text/lexemes.ts'
 import { isShortNgram, withoutVersionSign } from '../text/segments.ts'
 import { stemsIn } from '../text/stems.ts'
 import { isStopWord, type Token, tokenise } from '../text/tokenise.ts'
+import type { Clause, Query } from './grammar.ts'
 
-const clausePattern = /"([^"]*)"|(?:[^\s"]|"(?![^"]*"))+/gu
 // Words that natural language joins with hyphens and apostrophes are stemmed; parts of identifiers and paths are not.
 const naturalPattern = /^[\p{L}\p{M}\u00ad]+(?:[-'’][\p{L}\p{M}\u00ad]+)*$/u
 const contractionPattern = /^[\p{L}\p{M}]+['’][\p{L}\p{M}]+$/u
 // The index is asked for at most this many words of one sequence: a bound on hostile queries such as a/a/a/….
 const longSequence = 8
 
-/** A query as it was written: words and quoted phrases in order. */
-export type Query = { text: string; clauses: readonly { text: string; phrase: boolean }[] }
-
 /**
- * A condition on a position: one of the lexemes stands there or, with `prefix`, an n-gram that begins with one of them.
+ * A condition on a position: one of the lexemes stands there or, with `prefix`, a word or n-gram that begins with one
+ * of them.
  */
 export type Step = { lexemes: readonly string[]; prefix: boolean }
 
-/**
- * A word or phrase of a query. A text contains the term where the steps of one of its alternatives stand at consecutive
- * positions. `stop` says that the term is too frequent to be required.
- */
-export type Term = { text: string; phrase: boolean; stop: boolean; alternatives: readonly (readonly Step[])[] }
+/** Ways in which a text can contain a term, each a sequence of steps that stand at consecutive positions. */
+export type Alternatives = readonly (readonly Step[])[]
 
 /**
- * Reads a query: words, and phrases in double quotes. A quote without a partner is literal. Never throws; a query
- * without anything to search for has no clauses. The grammar is in api/guide/search.md#matching.
+ * A word or phrase of a query, or several of which one suffices. A text contains the term where the steps of one of its
+ * alternatives stand at consecutive positions. `stop` says that the term is too frequent to be required. `whole` are
+ * the alternatives of whole words, if the term also matches the beginnings of words; otherwise null.
  */
-export function parseQuery(q: string): Query {
-  const text = streamSafe(q).trim()
-  const clauses = Array.from(text.matchAll(clausePattern), ([word, quoted]) => {
-    return { text: (quoted ?? word).trim(), phrase: quoted !== undefined }
-  })
-  return { text, clauses: clauses.filter((clause) => clause.text !== '') }
+export type Term = {
+  text: string
+  phrase: boolean
+  stop: boolean
+  alternatives: Alternatives
+  whole: Alternatives | null
 }
 
 /**
@@ -43,8 +38,8 @@ export function parseQuery(q: string): Query {
  */
 export function requiredTerms(query: Query, languages: readonly string[]): Term[] {
   const terms = new Map<string, Term>()
-  for (const clause of query.clauses) {
-    const term = termOf(clause, languages)
+  for (const clauses of query.required) {
+    const term = anyTermOf(clauses.map((clause) => termOf(clause, languages)))
     const key = JSON.stringify(term.alternatives)
     if (term.alternatives.length > 0 && !terms.has(key)) terms.set(key, term)
   }
@@ -64,6 +59,8 @@ export type TermQuery = {
   full: string | null
   /** Finds a quoted phrase as it is written; null for words, and for phrases whose words have no other forms. */
   verbatim: string | null
+  /** Finds the whole words of a term that also matches the beginnings of words; null for every other term. */
+  wholeWords: string | null
 }
 
 /** The required terms of a query in its order, each with literals that PostgreSQL accepts whatever the query holds. */
@@ -75,21 +72,32 @@ export function termQueries(query: Query, languages: readonly string[]): (Term &
       tsquery: term.alternatives.map(bounded).join(' | '),
       full: term.alternatives.some(({ length }) => length > longSequence) ? anyReading(term.alternatives) : null,
       verbatim: verbatim && anyReading(verbatim.map((steps) => steps.slice(0, longSequence))),
+      wholeWords: term.whole === null ? null : term.whole.map(bounded).join(' | '),
     }
   })
 }
 
 /** The alternatives of a quoted phrase in surface forms alone; null for words, and for phrases without other forms. */
-export function verbatimOf({ phrase, alternatives }: Term): Term['alternatives'] | null {
+export function verbatimOf({ phrase, alternatives }: Term): Alternatives | null {
   const inflected = alternatives.some((steps) => steps.some(({ lexemes }) => lexemes.length > 1))
   if (!phrase || !inflected) return null
   return alternatives.map((steps) => steps.map((step) => ({ ...step, lexemes: step.lexemes.slice(0, 1) })))
 }
 
+/** The alternatives of a term that match the beginnings of words, and so also match the word as it is written. */
+export function beginningsOf({ alternatives }: Term): Alternatives {
+  return alternatives.filter((steps) => steps.at(-1)?.prefix)
+}
+
 /** The `::tsquery` literal of the blocks in scope that contain all terms; null without terms, which matches nothing. */
 export function conjunction(terms: readonly { tsquery: string }[], scopes: ScopeLexemes): string | null {
-  if (terms.length === 0) return null
-  return inScopes(allOf(terms), scopes)
+  return terms.length === 0 ? null : requirement(terms, scopes)
+}
+
+/** The `::tsquery` literal of the blocks that contain all terms and are in all scopes; null without any. */
+export function requirement(terms: readonly { tsquery: string }[], scopes: ScopeLexemes): string | null {
+  if (terms.length > 0) return inScopes(allOf(terms), scopes)
+  return scopes.length === 0 ? null : scopes.map(inScope).join(' & ')
 }
 
 /**
@@ -117,6 +125,11 @@ export function halfCondition(terms: readonly { tsquery: string }[], scopes: Sco
   return inScopes(anyTwoOf(terms.slice(0, rarestNeeded(terms))), scopes)
 }
 
+/** The `::tsquery` literal of the blocks in scope that contain at least one of the terms. */
+export function anyTerm(terms: readonly { tsquery: string }[], scopes: ScopeLexemes): string {
+  return inScopes(anyOf(terms), scopes)
+}
+
 /** The number of rarest terms of which any half of all terms contains at least two. */
 export function rarestNeeded(terms: readonly unknown[]): number {
   return terms.length - halfOf(terms) + 2
@@ -135,26 +148,67 @@ export function anyTwoOf(terms: readonly { tsquery: string }[]): string {
 
 /** The `::tsquery` literal of the blocks that match a tsquery and are in all scopes. */
 export function inScopes(tsquery: string, scopes: ScopeLexemes): string {
-  return [`(${tsquery})`, ...scopes.map((scope) => `(${[scope].flat().map(quoteLexeme).join(' | ')})`)].join(' & ')
+  return [`(${tsquery})`, ...scopes.map(inScope)].join(' & ')
+}
+
+function inScope(scope: ScopeLexemes[number]): string {
+  return `(${[scope].flat().map(quoteLexeme).join(' | ')})`
+}
+
+// Of several terms, one suffices. A stop word among them is left out, unless all are stop words.
+function anyTermOf(terms: readonly Term[]): Term {
+  const significant = terms.filter(({ stop, alternatives }) => !stop && alternatives.length > 0)
+  const [only, ...others] = significant.length > 0 ? significant : terms
+  if (only !== undefined && others.length === 0) return only
+  const all = significant.length > 0 ? significant : terms
+  return {
+    text: all.map(({ text }) => text).join(' OR '),
+    phrase: false,
+    stop: significant.length === 0,
+    alternatives: all.flatMap(({ alternatives }) => alternatives),
+    whole: all.some(({ whole }) => whole !== null)
+      ? all.flatMap(({ whole, alternatives }) => whole ?? alternatives)
+      : null,
+  }
 }
 
 // A version number such as v2.1 is read with its v and without the v.
-function termOf({ text, phrase }: { text: string; phrase: boolean }, languages: readonly string[]): Term {
+function termOf({ text, phrase, prefix }: Clause, languages: readonly string[]): Term {
   const written = [...new Set([text, withoutVersionSign(text)])]
   const read = written.map((form) => readingsOf({ text: form, phrase }, languages))
-  return {
-    text,
-    phrase,
-    stop: read.every(({ stop }) => stop),
-    alternatives: read.flatMap(({ alternatives }) => alternatives),
-  }
+  const words = read.flatMap(({ alternatives }) => alternatives)
+  const beginnings = prefix === 'no' ? [] : written.flatMap(beginningsIn)
+  const term = { text, phrase, stop: read.every(({ stop }) => stop), alternatives: words, whole: null }
+  if (beginnings.length === 0) return term
+  if (prefix === 'only') return { ...term, stop: false, alternatives: beginnings }
+  return { ...term, alternatives: [...words, ...beginnings], whole: words }
+}
+
+/**
+ * The alternatives of texts that begin with a word, identifier or path: as a whole, and as its words, of which the last
+ * is a beginning. None where the text ends in a script without spaces, since every text is a substring there.
+ */
+function beginningsIn(text: string): Alternatives {
+  const tokens = indexableTokens(text)
+  const words = tokens.filter(({ kind }) => kind === 'word' || kind === 'ngram')
+  const last = words.at(-1)
+  if (last === undefined || last.kind === 'ngram') return []
+  const whole = wholeOf(tokens)
+  const sequences = [...(whole ? [[whole]] : []), ...(whole && words.length === 1 ? [] : [words])]
+  return sequences.map((sequence) =>
+    sequence.map(({ lexeme }, index) => ({ lexemes: [lexeme], prefix: index === sequence.length - 1 })),
+  )
+}
+
+function indexableTokens(text: string): Token[] {
+  return tokenise(text, []).filter(({ lexeme }) => isIndexable(lexeme))
 }
 
 function readingsOf(
   { text, phrase }: { text: string; phrase: boolean },
   languages: readonly string[],
 ): Pick<Term, 'stop' | 'alternatives'> {
-  const tokens = tokenise(text, []).filter(({ lexeme }) => isIndexable(lexeme))
+  const tokens = indexableTokens(text)
   const words = tokens.filter(({ kind }) => kind === 'word' || kind === 'ngram')
   const bare = text.slice(tokens[0]?.start, Math.max(...tokens.map(({ end }) => end)))
   const stemmed = phrase || naturalPattern.test(bare) ? languages : []
@@ -231,7 +285,7 @@ function stepQuery({ lexemes, prefix }: Step): string {
   return operands.length === 1 ? operands.join('') : `(${operands.join(' | ')})`
 }
 
-function anyReading(alternatives: Term['alternatives']): string {
+function anyReading(alternatives: Alternatives): string {
   return alternatives.map(inOrder).join(' | ')
 }
 

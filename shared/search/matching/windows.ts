@@ -69,9 +69,14 @@ function bothOf(left: Matches, right: Matches): Matches {
   const first = left.first ?? right.first
   return {
     matchCount: left.matchCount + right.matchCount,
-    occurrences: left.occurrences.map(({ term, count, verbatim }, index) => {
+    occurrences: left.occurrences.map(({ term, count, verbatim, whole }, index) => {
       const further = right.occurrences[index]
-      return { term, count: count + (further?.count ?? 0), verbatim: verbatim || further?.verbatim === true }
+      return {
+        term,
+        count: count + (further?.count ?? 0),
+        verbatim: verbatim || further?.verbatim === true,
+        whole: whole || further?.whole === true,
+      }
     }),
     first,
     near: nearTo(first, left.near.concat(right.near)),

@@ -36,8 +36,8 @@ export function isComplete({ byTerm }: Cut): boolean {
 }
 
 /**
- * The `::tsquery` of the blocks of a cut; null for a cut of all matches. Every cut contains the blocks in which a
- * quoted phrase stands as it was written, since such blocks rank first.
+ * The `::tsquery` of the blocks of a cut; null for a cut of all matches. Every cut contains the blocks that rank first:
+ * those in which a quoted phrase stands as it was written, or a word that is being typed stands as a whole.
  */
 export function cutCondition(terms: readonly (Term & TermQuery)[], cut: Cut): string | null {
   if (isComplete(cut)) return null
@@ -45,8 +45,10 @@ export function cutCondition(terms: readonly (Term & TermQuery)[], cut: Cut): st
   const alternatives = terms.flatMap((term, index) => {
     const tier = byTerm[index] ?? null
     if (tier === 0) return [`(${term.tsquery})`]
-    const verbatim = term.verbatim === null ? [] : [`(${term.verbatim})`]
-    return tier === null ? verbatim : [inTier(term, tier), ...verbatim]
+    const first = [term.verbatim, term.wholeWords]
+      .filter((tsquery) => tsquery !== null)
+      .map((tsquery) => `(${tsquery})`)
+    return tier === null ? first : [inTier(term, tier), ...first]
   })
   if (byPair !== null) {
     const others = terms.filter((_, index) => byTerm[index] !== 0)

@@ -76,6 +76,7 @@ export function planTiers(query: TierQuery): TierPlan {
 export function expectedMatches(query: TierQuery): number {
   const { blocks, shares } = estimatesOf(query)
   if (kindOf(query) !== 'relaxed') return conjunctionSelectivity(shares, shares) * blocks
+  if (query.minimumShouldMatch === 1) return sumOf(shares) * blocks
   return pairSelectivity(rarestOf(query, shares)) * blocks
 }
 
@@ -121,7 +122,7 @@ function termCuts(query: TierQuery, { blocks, shares }: Estimates): { cuts: Cut[
     )
     const size = blocks * (conjunctive ? conjunctionSelectivity(inTiers, shares) : sumOf(inTiers))
     if (size > (sizes.at(-1) ?? Number.POSITIVE_INFINITY) * narrowerPart) continue
-    cuts.push({ byTerm, byPair: null, recheckTerms: terms.length === 1, size: conjunctive ? size : null })
+    cuts.push({ byTerm, byPair: null, recheckTerms: query.minimumShouldMatch === 1, size: conjunctive ? size : null })
     sizes.push(size)
   }
   return { cuts, sizes }
@@ -167,7 +168,7 @@ function areFew(query: TierQuery, { blocks, shares, few }: Estimates & { few: nu
   // Few matches of a narrowed search are soon found in the lists of the words, or in the few documents in scope.
   const matches = expectedMatches(query)
   if (query.narrowed < 1 && Math.min(blocks, matches / query.narrowed) > narrowedReads) return false
-  if (kindOf(query) !== 'relaxed') return matches <= few
+  if (kindOf(query) !== 'relaxed' || query.minimumShouldMatch === 1) return matches <= few
   const lists = sumOf(rarestOf(query, shares).slice(0, -1)) * (blocks / query.narrowed)
   return matches <= few && lists <= relaxedListBlocks
 }

@@ -1,8 +1,9 @@
 import Type from 'typebox'
 import { type Queryable, sql } from '../../database/database.ts'
 import { row } from '../../database/row.ts'
-import type { Step, Term } from '../matching/query.ts'
+import { beginningsOf, type Step, type Term } from '../matching/query.ts'
 import { tierLexeme } from '../text/lexemes.ts'
+import { shareOfBeginning } from './beginning-shares.ts'
 import type { Tier } from './bm25.ts'
 import { referenceLength, statisticsMs, unnamedPart, usualTierParts } from './tuning.ts'
 
@@ -32,15 +33,15 @@ export async function indexStatistics(db: Queryable): Promise<IndexStatistics> {
 }
 
 /**
- * The estimated share of the blocks that contain a term; null for phrases, and for words that are too rare to be known.
+ * The estimated share of the blocks that contain a term. Null for phrases, for other terms of several readings, and for
+ * words that are too rare to be known. Of the beginning of a word, the share of all words is summed up.
  */
-export function knownSelectivity(term: Term, { shares }: IndexStatistics): number | null {
-  const [steps, ...others] = term.alternatives
-  const [step, ...further] = steps ?? []
-  if (step === undefined || others.length > 0 || further.length > 0 || step.prefix) return null
-  const known = step.lexemes.map((lexeme) => shares.get(lexeme) ?? 0)
-  const share = Math.max(...known)
-  return share === 0 ? null : share
+export function knownSelectivity(term: Term, statistics: IndexStatistics): number | null {
+  const { alternatives } = term
+  const isWord = alternatives.length === 1 && alternatives[0]?.length === 1
+  if (!isWord && beginningsOf(term).length === 0) return null
+  const known = alternatives.map((steps) => Math.min(1, ...steps.map((step) => knownShare(step, statistics))))
+  return Math.max(...known) || null
 }
 
 /** The share of the blocks that contain a term; likely too high where the statistics do not name the term. */
@@ -130,25 +131,33 @@ function meanLength(lengths: { lengths: number[]; length_shares: number[]; lengt
 
 function tierShare(term: Term, { tier, statistics }: { tier: number; statistics: IndexStatistics }): number {
   const inTier = term.alternatives.map((steps) =>
-    Math.min(1, ...steps.map(({ lexemes }) => stepTierShare(lexemes, { tier, statistics }))),
+    Math.min(1, ...steps.map((step) => stepTierShare(step, { tier, statistics }))),
   )
   return Math.max(0, ...inTier)
 }
 
 function stepTierShare(
-  lexemes: readonly string[],
+  { lexemes, prefix }: Step,
   { tier, statistics }: { tier: number; statistics: IndexStatistics },
 ): number {
-  const { shares, rarest } = statistics
+  const { rarest } = statistics
   const usual = usualTierParts[tier - 1] ?? 0
   const inTier = lexemes.map((lexeme) => {
-    const share = shares.get(lexeme) ?? rarest * unnamedPart
-    return shares.get(tierLexeme(tier, lexeme)) ?? Math.min(rarest, share * usual)
+    const share = lexemeShare({ lexeme, prefix }, statistics) || rarest * unnamedPart
+    return lexemeShare({ lexeme: tierLexeme(tier, lexeme), prefix }, statistics) || Math.min(rarest, share * usual)
   })
   return Math.max(...inTier)
 }
 
-function stepsShare(steps: readonly Step[], { shares, rarest }: IndexStatistics): number {
-  const shareOf = (lexeme: string) => shares.get(lexeme) ?? rarest * unnamedPart
-  return Math.min(1, ...steps.map(({ lexemes }) => Math.max(...lexemes.map(shareOf))))
+function stepsShare(steps: readonly Step[], statistics: IndexStatistics): number {
+  const shareOf = (step: Step) => knownShare(step, statistics) || statistics.rarest * unnamedPart
+  return Math.min(1, ...steps.map(shareOf))
+}
+
+function knownShare({ lexemes, prefix }: Step, statistics: IndexStatistics): number {
+  return Math.max(...lexemes.map((lexeme) => lexemeShare({ lexeme, prefix }, statistics)))
+}
+
+function lexemeShare({ lexeme, prefix }: { lexeme: string; prefix: boolean }, { shares }: IndexStatistics): number {
+  return prefix ? shareOfBeginning(lexeme, shares) : (shares.get(lexeme) ?? 0)
 }

@@ -33,6 +33,8 @@ export type Search = {
   q: string
   scope: SearchScope
   limit: number
+  /** Whether the last word of `q` also matches as the beginning of a word. */
+  typing?: boolean | undefined
   /** The types of blocks that may match; absent for all types. */
   blockTypes?: readonly (typeof blockTypes)[number][] | undefined
   /** The order of a ranked search: by score, which is the default, or first by the time of the document's last change. */
@@ -47,6 +49,8 @@ export type RankedTerm = {
   tsquery: string
   /** A quoted phrase as it is written; null for words, and for phrases without other forms. */
   verbatim: string | null
+  /** The whole words of a term that also matches the beginnings of words; null for every other term. */
+  wholeWords: string | null
   alternatives: readonly (readonly Step[])[]
   /** The estimated number of blocks with the term; null where PostgreSQL has to count them. */
   matching: number | null

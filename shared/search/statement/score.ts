@@ -2,16 +2,25 @@ import { sql } from '../../database/database.ts'
 import { maxPosition } from '../index/vector.ts'
 import type { Step } from '../matching/query.ts'
 import { verbatimImpact } from '../ranking/bm25.ts'
-import { bm25, countable, fieldWeights, rankInverse, scoredForms, scoredSteps } from '../ranking/tuning.ts'
+import {
+  bm25,
+  countable,
+  fieldWeights,
+  rankInverse,
+  scoredForms,
+  scoredSteps,
+  wholeWordsFirst,
+} from '../ranking/tuning.ts'
 import { quoteLexeme, unmarked } from '../text/lexemes.ts'
 import { fragmentOf, joined, Piece, piece } from './pieces.ts'
 import type { ByScore, RankedTerm } from './request.ts'
 
 /**
  * BM25 of a block `b`, computed by stock functions of PostgreSQL. The score is exact where each word has one form, else
- * an estimate; the best rows are scored again in Node. `counts.matching` holds the numbers of blocks with each term.
+ * an estimate; the best rows are scored again in Node. Blocks in which a word that is being typed stands as a whole come
+ * first. `counts.matching` holds the numbers of blocks with each term.
  */
-export function blockScore({ terms, blocks, averageLength }: ByScore) {
+export function blockScore({ terms, blocks, averageLength, minimumShouldMatch }: ByScore) {
   if (terms.length === 0) return sql.fragment`0::float8`
   const { k1, b } = bm25
   const forms = formsOfEach(terms)
@@ -20,7 +29,10 @@ export function blockScore({ terms, blocks, averageLength }: ByScore) {
     const saturation = piece`1 - ${lengthFactor} / (${termOccurrences(term, forms)} + ${lengthFactor})`
     return piece`${rarity(index, blocks)} * (${saturation} + ${verbatimBonus(term)})`
   })
-  return fragmentOf(piece`${bm25.k1 + 1}::float8 * ${fieldWeight} * (${joined(parts, ' + ')})`)
+  const isRelaxed = minimumShouldMatch < terms.length
+  return fragmentOf(
+    piece`${bm25.k1 + 1}::float8 * ${fieldWeight} * (${joined(parts, ' + ')})${isRelaxed ? piece`` : wholeWordsBonus(terms)}`,
+  )
 }
 
 // These numbers are constants of the statement, not parameters, since PostgreSQL uses them for each form in each
@@ -62,6 +74,13 @@ function verbatimBonus({ verbatim }: RankedTerm) {
   if (verbatim === null) return piece`0`
   return piece`
     CASE WHEN b.tsv @@ ${verbatim}::tsquery THEN ${verbatimImpact / (bm25.k1 + 1)}::float8 ELSE 0 END`
+}
+
+function wholeWordsBonus(terms: readonly RankedTerm[]): Piece {
+  const whole = terms.flatMap(({ wholeWords }) => (wholeWords === null ? [] : [wholeWords]))
+  if (whole.length === 0) return piece``
+  const stands = whole.map((tsquery) => piece`b.tsv @@ ${tsquery}::tsquery`)
+  return piece` + CASE WHEN ${joined(stands, ' AND ')} THEN ${wholeWordsFirst}::float8 ELSE 0 END`
 }
 
 // The readings of a term cover the same text, so the reading with the most occurrences counts. A phrase occurs at most

@@ -26,15 +26,14 @@ export async function staleDocuments(db: Queryable, scope: SearchScope): Promise
   const { document_ids: documentIds, ...stale } = await db.one(
     prepared(sql.type(StaleRow)`
     WITH ${scopeTables(scope, { listed: false })}
-    stale AS (
-      SELECT p.document_id, p.event_row_no
-      FROM stale_projections p
+    waiting AS (
+      SELECT p.document_id, p.event_row_no FROM stale_projections p
       JOIN documents d ON d.workspace_id = p.workspace_id AND d.id = p.document_id
       WHERE ${inWorkspaces(sql.fragment`p.workspace_id`, scope.workspaceIds)} AND p.projection = 'search'
         AND ${isIncluded(scope)})
     SELECT pg_current_snapshot()::text AS snapshot, count(*) AS count,
       coalesce((array_agg(document_id ORDER BY event_row_no DESC))[1:100], '{}') AS document_ids
-    FROM stale`),
+    FROM waiting`),
   )
   return { ...stale, documentIds }
 }

@@ -77,8 +77,8 @@ export async function runSearch(db: Queryable, request: SearchRequest): Promise<
  * Whether each connection keeps the plan of a search. Parsing and planning a ranked search costs as much as running it,
  * and its best plan is the same for all words: the rows that the index names, sorted, then their documents one by one.
  * PostgreSQL reuses the generic plan of a prepared statement only if no plan for the actual values looks cheaper. So
- * the values are hidden from the planner. Plans are kept only for passes over one cut for up to four single words, so
- * there are few such statements.
+ * the values are hidden from the planner. Plans are kept only for passes over one cut for up to four single words, of
+ * which the last may be typed. So there are few such statements.
  */
 function keepsPlan({ scope, order }: SearchRequest): boolean {
   if (order.by === 'document' || order.always !== null || order.inScopeOnly) return false
