@@ -95,12 +95,42 @@ t.test('a search does not wait for documents out of its scope', async (t) => {
   t.match(await searchV2(ada, { q: 'heron', knowledge_base_id: other, wait_ms: most }), {
     projection: { complete: true },
   })
-  t.match(await searchV2(ada, { q: 'heron', locale: 'de', wait_ms: most }), { projection: { complete: true } })
-  t.match(await searchV2(await service.signUp(), { q: 'heron', wait_ms: most }), { projection: { complete: true } })
+  const folder = (await ada.post('/folders', { name: 'Folder', knowledge_base_id })).body.data.id
+  for (const [who, narrowed] of [
+    [ada, { locale: 'de' }],
+    [ada, { folder_id: folder }],
+    [ada, { document_id: 'doc_of_nobody' }],
+    [ada, { updated_by: 'usr_nobody' }],
+    [ada, { updated_before: '2020-01-01' }],
+    [await service.signUp(), {}],
+  ] as const) {
+    t.match(await searchV2(who, { q: 'heron', ...narrowed, wait_ms: most }), { projection: { complete: true } })
+  }
   t.equal(searchWaits.size, 1, 'while the search of the whole waits')
   const worker = await startSearchWorker(t)
   t.match(await waiting, { results: [{ knowledge_base_id }], projection: { complete: true } })
   await worker.stop()
+})
+
+t.test('a narrowed search waits for every document in its scope', async (t) => {
+  const ada = await service.signUp()
+  const { knowledge_base_id } = await write(ada, 'heron')
+  const above = (await ada.post('/folders', { name: 'Above', knowledge_base_id })).body.data.id
+  const below = (await ada.post('/folders', { name: 'Below', knowledge_base_id, parent_id: above })).body.data.id
+  const { id } = await write(ada, 'heron in a folder', { knowledge_base_id, folder_id: below })
+  const narrowings: Record<string, string | number>[] = [
+    { folder_id: above },
+    { document_id: id },
+    { updated_by: ada.user_id, updated_after: 0 },
+  ]
+  const answers = narrowings.map((narrowed) => searchV2(ada, { q: 'heron', ...narrowed, wait_ms: most }))
+  await untilWaiting(3)
+  await untilAsked()
+  await indexAll(t, ada)
+  for (const { results, projection } of await Promise.all(answers)) {
+    t.equal(projection.complete, true)
+    t.ok(results.some(({ document_id }: { document_id: string }) => document_id === id))
+  }
 })
 
 t.test('what is written while a search waits does not hold its answer up', async (t) => {

@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import Type, { type TSchema } from 'typebox'
 import type { Route } from '../../api/http/route.ts'
 import { form, type Part } from '../support/attachments.ts'
 import { bodyOf, type Fixture, partsOf, pathOf } from './fixtures.ts'
@@ -88,28 +89,81 @@ const hostileSegment = fc.option(
   { freq: 3 },
 )
 
+/** Query strings of a few parameters, many of which are right, so that a call reaches what its parameters do together. */
 function queryFor(spec: Route): fc.Arbitrary<string> {
-  const known = [...Object.keys(spec.query?.properties ?? {}), 'unknown']
-  const values = fc.oneof(
-    hostileText.map((text) => encodeURIComponent(text.toWellFormed().slice(0, 2000))),
-    hostileNumber.map((number) => encodeURIComponent(String(number))),
-    fc.constantFrom(
-      '',
-      '%',
-      '%ff',
-      '%00',
-      '%ed%a0%80',
-      'true',
-      '1',
-      '2024-02-30',
-      'W10',
-      'bnVsbA',
-      'a&limit=1&limit=2',
-    ),
-  )
-  const pairs = fc.array(fc.tuple(fc.constantFrom(...known), values), { maxLength: 3 })
-  return pairs.map((list) => (list.length === 0 ? '' : `?${list.map(([name, value]) => `${name}=${value}`).join('&')}`))
+  const parameters = Object.entries(spec.query?.properties ?? {})
+  const values = fc.oneof(hostileParameter, fc.constantFrom(...storedTexts))
+  const anyPair = fc.tuple(fc.constantFrom(...parameters.map(([name]) => name), 'unknown'), values)
+  const rightPair = parameters.map(([name, schema]) => rightParameter(name, schema))
+  const required = (spec.query?.required ?? []).map((name) => {
+    const schema = spec.query?.properties[name]
+    return fc.option(schema === undefined ? anyPair : rightParameter(name, schema), { freq: 6 })
+  })
+  const others = fc.array(rightPair.length === 0 ? anyPair : fc.oneof(anyPair, ...rightPair), { maxLength: 4 })
+  return fc.tuple(fc.tuple(...required), others).map(([first, list]) => {
+    const pairs = [...first.filter((pair) => pair !== null), ...list]
+    return pairs.length === 0 ? '' : `?${pairs.map(([name, value]) => `${name}=${value}`).join('&')}`
+  })
 }
+
+const hostileParameter = fc.oneof(
+  hostileText.map((text) => encodeURIComponent(text.toWellFormed().slice(0, 2000))),
+  hostileNumber.map((number) => encodeURIComponent(String(number))),
+  fc.constantFrom('', '%', '%ff', '%00', '%ed%a0%80', 'true', '1', '2024-02-30', 'W10', 'bnVsbA', 'a&limit=1&limit=2'),
+)
+
+/** A parameter with a value that its schema allows. A number is near its minimum: a wait of seconds takes seconds. */
+function rightParameter(name: string, schema: TSchema & RightValues): fc.Arbitrary<[name: string, value: string]> {
+  if (Type.IsArray(schema)) return rightParameter(name, schema.items)
+  if (Type.IsRecord(schema)) {
+    const inner = fc.oneof(fc.constantFrom('status', 'owner', '__proto__', 'a][b'), hostileText)
+    return fc
+      .tuple(inner, hostileParameter)
+      .map(([key, value]) => [`${name}[${encodeURIComponent(key.toWellFormed().slice(0, 100))}]`, value])
+  }
+  const { enum: options = [], type, minimum = 0 } = schema
+  if (options.length > 0) return fc.constantFrom(...options).map((value) => [name, encodeURIComponent(value)])
+  if (type === 'boolean') return fc.boolean().map((value) => [name, String(value)])
+  if (type === 'integer') return fc.integer({ min: minimum, max: minimum + 9 }).map((value) => [name, String(value)])
+  return fc.constantFrom(...rightTexts(name)).map((value) => [name, encodeURIComponent(value)])
+}
+
+type RightValues = { enum?: (string | number)[]; type?: string; minimum?: number }
+
+function rightTexts(name: string): readonly string[] {
+  if (name === 'q') return queries
+  return /_(after|before)$/.test(name) ? times : storedTexts
+}
+
+const storedTexts = ['1', 'x', 'fr', 'all', 'de-CH', 'doc_1', 'usr_1', '2'] as const
+
+const times = ['0', '1732233600000', '2024-02-29', '2024-01-01T00:00:00Z', '275760-09-13', '-1', '8640000000000001']
+
+// Words, phrases and operators, whole and in pieces.
+const queries = [
+  ...['marker', 'mark', 'x', 'x x x', '"x"', '"x', '""', '-', '--', '-x', '-"x"', 'x -x', 'x -"x y"', 'x -', '-x -y'],
+  ...['OR', 'x OR', 'OR x', 'x OR y', 'x OR OR y', 'x OR -y', 'x OR y z', 'x or y', 'NOT x', 'x AND y'],
+  ...['title:x', 'title:', 'title:"x y"', '-title:x', 'title:x*', 'Title:x', 'title:title:x', 'body:x'],
+  ...[
+    'x*',
+    'ma*',
+    '*',
+    '**',
+    '"ma*"',
+    '-ma*',
+    'x -ma*',
+    'ma*rker',
+    '日*',
+    '日',
+    'ไ*',
+    '👩*',
+    'C++*',
+    'src/li*',
+    'v2.*',
+  ],
+  ...['(x OR y) z', 'x~', 'x^2', "x & y | !z:*A<->'b'", '\\', '\u0301x', 'x\u00ad', '%_', 'ﬁ', 'ß*', 'fetchUser_v2'],
+  ...['a-b-c', 'v2.1.0', 'x '.repeat(100).trim(), '-x '.repeat(60).trim(), 'a*b*'.repeat(20), `${'x OR '.repeat(30)}x`],
+]
 
 const headerText = fc.oneof(
   fc.constantFrom(
