@@ -2,7 +2,7 @@ import { type Database, inSnapshot, type Queryable } from '../database/database.
 import { Refusal } from '../errors/errors.ts'
 import { decodeSearchCursor, encodeSearchCursor, type SearchCursor, sameSearch } from './cursor.ts'
 import { inAllLanguages } from './languages.ts'
-import type { Term, TermQuery } from './matching/query.ts'
+import { halfOf, type Term, type TermQuery } from './matching/query.ts'
 import { prepare } from './prepare.ts'
 import { type RankedHit, rankHits } from './rank.ts'
 import { idf } from './ranking/bm25.ts'
@@ -105,7 +105,9 @@ async function bestOf(
     const again = await topK(snapshot, typed)
     if (again.hits.length > 0) return again
     const counted = typed.terms.map(({ tsquery }, index) => [tsquery, again.answer.matching[index] ?? 0] as const)
-    return topKOfHalf(snapshot, { ...relaxed, terms, matching: new Map(counted) })
+    const matching = new Map(counted)
+    const there = terms.filter(({ tsquery }) => matching.get(tsquery) !== 0)
+    return there.length < halfOf(terms) ? again : topKOfHalf(snapshot, { ...relaxed, terms, matching })
   })
 }
 
