@@ -1,7 +1,7 @@
 import t from 'tap'
 import { openDatabase, sql } from '../shared/database/database.ts'
-import { matchTerms } from '../shared/search/matching/match.ts'
 import { parseQuery } from '../shared/search/matching/grammar.ts'
+import { matchTerms } from '../shared/search/matching/match.ts'
 import { idf, termWeight } from '../shared/search/ranking/bm25.ts'
 import { indexStatistics } from '../shared/search/ranking/selectivity.ts'
 import { searchExhaustive, searchTopK } from '../shared/search/search.ts'

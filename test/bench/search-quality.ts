@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { matchTerms } from '../../shared/search/matching/match.ts'
 import { parseQuery } from '../../shared/search/matching/grammar.ts'
+import { matchTerms } from '../../shared/search/matching/match.ts'
 import { detectLanguage } from '../../shared/search/text/detect-language.ts'
 import type { Figure } from './harness.ts'
 

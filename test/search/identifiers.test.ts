@@ -1,6 +1,6 @@
 import { test } from 'tap'
-import { matchTerms } from '../../shared/search/matching/match.ts'
 import { parseQuery } from '../../shared/search/matching/grammar.ts'
+import { matchTerms } from '../../shared/search/matching/match.ts'
 
 const probes = [
   {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { test } from 'tap'
-import { matchTerms } from '../../shared/search/matching/match.ts'
 import { parseQuery } from '../../shared/search/matching/grammar.ts'
+import { matchTerms } from '../../shared/search/matching/match.ts'
 import { detectLanguage } from '../../shared/search/text/detect-language.ts'
 import { languageOf } from '../../shared/search/text/stems.ts'
 

@@ -1,6 +1,6 @@
 import { test } from 'tap'
-import { contextOf, matchTerms } from '../../shared/search/matching/match.ts'
 import { parseQuery } from '../../shared/search/matching/grammar.ts'
+import { contextOf, matchTerms } from '../../shared/search/matching/match.ts'
 import { halfCondition, termQueries } from '../../shared/search/matching/query.ts'
 
 test('accents and case do not hide a word', async (t) => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { test } from 'tap'
-import { contextOf, matchTerms } from '../../shared/search/matching/match.ts'
 import { parseQuery } from '../../shared/search/matching/grammar.ts'
+import { contextOf, matchTerms } from '../../shared/search/matching/match.ts'
 import { termQueries } from '../../shared/search/matching/query.ts'
 import { fold, normalise } from '../../shared/search/text/fold.ts'
 import { tokenise } from '../../shared/search/text/tokenise.ts'
