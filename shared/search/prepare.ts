@@ -5,10 +5,11 @@ import { knowledgeBaseLexeme, localeLexeme } from './text/lexemes.ts'
 
 /** A search as terms and as a condition on blocks. The words are stemmed in the given languages. */
 export function prepare({ q, scope, typing }: Search, languages: readonly string[]) {
-  const terms = termQueries(parseQuery(q, { typing }), languages)
+  const query = parseQuery(q, { typing })
+  const terms = termQueries(query, languages)
   const scopes = [
     ...(scope.knowledgeBaseId === undefined ? [] : [knowledgeBaseLexeme(scope.knowledgeBaseId)]),
     ...(typeof scope.locale === 'object' ? [localeLexeme(scope.locale.exact)] : []),
   ]
-  return { terms, scopes, condition: conjunction(terms, scopes), recheck: recheckOf(terms) }
+  return { query, terms, scopes, condition: conjunction(terms, scopes), recheck: recheckOf(terms) }
 }

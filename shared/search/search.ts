@@ -13,6 +13,7 @@ import { relaxedTerms } from './relaxed-terms.ts'
 import type { SearchProjection } from './schema.ts'
 import type { Search } from './statement/request.ts'
 import { runSearch, type SearchAnswer } from './statement/statement.ts'
+import { suggestionFor } from './suggestion.ts'
 import { type TopK, topK } from './top-k.ts'
 
 /** The result of a search: hits in order, whether there are more, and how much the index covers. */
@@ -21,6 +22,8 @@ export type SearchOutcome = {
   hasMore: boolean
   nextCursor: string | null
   projection: SearchProjection
+  /** The query with other words, where nothing matched strictly (`suggestionFor`); null for none. */
+  suggestion: string | null
 }
 
 /** A database that runs single statements, and transactions for statements that need one snapshot. */
@@ -29,16 +32,24 @@ export type SearchDatabase = Queryable & Pick<Database, 'transaction'>
 /**
  * Finds the best hits of all matches. With `relax`, a search of three or more words that no block contains together
  * returns other blocks, marked as relaxed (api/guide/search.md#relaxed). One snapshot yields the relaxed hits, the
- * member `projection`, and the finding that no block contains all terms.
+ * member `projection`, and the finding that no block contains all terms. Where no block does, `relax` also asks for a
+ * suggestion (api/guide/search.md#suggestion).
  */
 export async function searchTopK(
   database: SearchDatabase,
   search: Search & { relax: boolean },
 ): Promise<SearchOutcome> {
-  return inAllLanguages(database, search.scope.workspaceIds, async (languages) => {
+  const { best, languages } = await inAllLanguages(database, search.scope.workspaceIds, async (languages) => {
     const best = await bestOf(database, search, languages)
-    return { found: outcomeOf(best, search.limit), languages: best.answer.languages }
+    return { found: { best, languages }, languages: best.answer.languages }
   })
+  const outcome = outcomeOf(best, search.limit)
+  const isFound = best.hits.some(({ explanation }) => !explanation.relaxed)
+  if (isFound || !search.relax) return outcome
+  const suggestion = await inSnapshot(database, (snapshot) =>
+    suggestionFor(snapshot, { ...prepare(search, languages), scope: search.scope, languages }),
+  )
+  return { ...outcome, suggestion }
 }
 
 /**
@@ -76,7 +87,7 @@ export async function searchExhaustive(
   const next: SearchCursor | null = hasMore
     ? { documentId: last.document_id, ord: last.ord, fingerprint: answer.scope_fingerprint }
     : null
-  return { hits, hasMore, nextCursor: next && encodeSearchCursor(search, next), projection }
+  return { hits, hasMore, nextCursor: next && encodeSearchCursor(search, next), projection, suggestion: null }
 }
 
 // Most searches find something at once, so only searches that find nothing pay for a transaction.
@@ -124,6 +135,7 @@ function outcomeOf({ hits, answer }: TopK, limit: number): SearchOutcome {
     hasMore: hits.length > limit || answer.shortened,
     nextCursor: null,
     projection: projectionOf(answer),
+    suggestion: null,
   }
 }
 

@@ -70,7 +70,8 @@ function pageOf(page: { scope: SearchScope; order: ByDocument; limit: number; ma
   })
 }
 
-function fresh(scope: SearchScope) {
+/** The condition that the document of a block `b` is in a scope and that its index is current. */
+export function fresh(scope: SearchScope) {
   return sql.fragment`
     EXISTS (
       SELECT FROM documents d
