@@ -36,7 +36,10 @@ export function sameSearch(cursor: BoundCursor, search: Search): boolean {
   return cursor.search === digest(search)
 }
 
-function digest({ q, scope }: Search): string {
-  const bound = [q, [...scope.workspaceIds].sort(), scope.knowledgeBaseId ?? null, scope.locale]
+function digest({ q, scope, blockTypes }: Search): string {
+  const bound: unknown[] = [q, [...scope.workspaceIds].sort(), scope.knowledgeBaseId ?? null, scope.locale]
+  if (scope.filters || blockTypes) {
+    bound.push(Object.entries(scope.filters ?? {}).sort(), [...new Set(blockTypes)].sort())
+  }
   return createHash('sha256').update(JSON.stringify(bound)).digest('base64url').slice(0, 16)
 }

@@ -3,7 +3,7 @@ import type { RankedHit } from './rank.ts'
 import type { SearchResult, SearchV2Hit } from './schema.ts'
 
 /** A hit as version 1 of the search interface returns it. */
-export function presentResult({ hit, context }: RankedHit): SearchResult {
+export function presentResult({ hit, context, moreInDocument }: RankedHit): SearchResult {
   const isTitle = hit.type === 'title'
   return {
     document_id: hit.document_id,
@@ -16,11 +16,13 @@ export function presentResult({ hit, context }: RankedHit): SearchResult {
     snippet: isTitle ? null : `${context.before ?? ''}${context.match}${context.after ?? ''}`,
     updated_at: hit.updated_at,
     ...localization(hit),
+    ...(moreInDocument !== undefined && { more_in_document: moreInDocument }),
   }
 }
 
 /** A hit as version 2 of the search interface returns it. */
-export function presentV2Result({ hit, context, matchCount, score, explanation }: RankedHit): SearchV2Hit {
+export function presentV2Result(ranked: RankedHit): SearchV2Hit {
+  const { hit, context, matchCount, score, explanation, moreInDocument } = ranked
   const isTitle = hit.type === 'title'
   return {
     document_id: hit.document_id,
@@ -46,6 +48,7 @@ export function presentV2Result({ hit, context, matchCount, score, explanation }
     freshness: 'current',
     indexed_at: hit.indexed_at,
     updated_at: hit.updated_at,
+    ...(moreInDocument !== undefined && { more_in_document: moreInDocument }),
   }
 }
 

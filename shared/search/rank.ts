@@ -15,6 +15,8 @@ export type RankedHit = {
   whole: boolean
   score: number
   explanation: SearchV2Hit['score_explanation']
+  /** The number of further matches in the document; absent unless the hits of one document are limited. */
+  moreInDocument?: number
 }
 
 type Ranking = {
@@ -25,12 +27,15 @@ type Ranking = {
   averageLength: number
   /** How many of the terms suffice. */
   minimumShouldMatch: number
-  order: 'score' | 'document'
+  order: HitOrder
 }
+
+/** The order of hits: by score, by document, or by the time of the document's last change and then by score. */
+export type HitOrder = 'score' | 'document' | 'updated_at'
 
 /**
  * Finds the matches in the text of each hit with the tokeniser of the index, and scores the hits by BM25. By `order`,
- * the hits are sorted by score, document and block, or keep the order in which they came. `exact` is false for a text
+ * the hits are sorted by time, score, document and block, or keep the order in which they came. `exact` is false for a text
  * that was matched in windows. The caller also sets `exact` to false where blocks that were not read could be better.
  * The event loop is free after each 65,536 UTF-16 units of text.
  */
@@ -43,12 +48,19 @@ export async function rankHits(hits: readonly Hit[], ranking: Ranking): Promise<
     const scored = scoredHit(hit, { ...ranking, matches })
     if (scored !== null) ranked.push(scored)
   }
-  return ranking.order === 'document' ? ranked : bestFirst(ranked)
+  return ranking.order === 'document' ? ranked : inOrder(ranked, ranking.order)
 }
 
-/** Sorts hits: whole words before mere beginnings, then by score, document and block. */
-export function bestFirst(hits: readonly RankedHit[]): RankedHit[] {
-  return hits.toSorted((a, b) => Number(b.whole) - Number(a.whole) || b.score - a.score || compare(a.hit, b.hit))
+/** Sorts hits by time if so ordered, then whole words before mere beginnings, then by score, document and block. */
+export function inOrder(hits: readonly RankedHit[], order: HitOrder): RankedHit[] {
+  const byTime = order === 'updated_at'
+  return hits.toSorted(
+    (a, b) =>
+      (byTime ? b.hit.updated_at - a.hit.updated_at : 0) ||
+      Number(b.whole) - Number(a.whole) ||
+      b.score - a.score ||
+      compare(a.hit, b.hit),
+  )
 }
 
 function scoredHit(hit: Hit, ranking: Ranking & { matches: Matches }): RankedHit | null {

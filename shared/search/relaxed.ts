@@ -1,9 +1,11 @@
 import type { Queryable } from '../database/database.ts'
+import { bestOfDocuments } from './groups.ts'
 import { anyTerm, halfCondition, halfOf } from './matching/query.ts'
-import { bestFirst, type RankedHit, rounded } from './rank.ts'
+import type { TopK, TopKQuery } from './pass.ts'
+import { inOrder, type RankedHit, rounded } from './rank.ts'
 import { blocksOfDocuments, fieldWeights, matchingLimit, partInDocument } from './ranking/tuning.ts'
 import type { Condition } from './statement/request.ts'
-import { type TopK, type TopKQuery, topK } from './top-k.ts'
+import { topK } from './top-k.ts'
 
 /**
  * A search for blocks with half of the terms. `matching` counts the blocks that contain a term, by the `tsquery` of the
@@ -21,8 +23,17 @@ export async function topKOfHalf(db: Queryable, query: RelaxedQuery): Promise<To
   const half = halfOf(query.terms)
   const inBlocks = await topKOfSome(db, query, half)
   if (inBlocks.hits.length > 0 || half === 1) return inBlocks
-  const ofAny = await topKOfSome(db, { ...query, limit: Math.max(query.limit, blocksOfDocuments) }, 1)
-  return { ...ofAny, hits: inDocuments(ofAny.hits, half) }
+  return topKOfDocuments(db, query, half)
+}
+
+// The hits of a document are limited and sorted by time only after the words of all its hits are known.
+async function topKOfDocuments(db: Queryable, query: RelaxedQuery, least: number): Promise<TopK> {
+  const { limit, sort = 'relevance', perDocument, ...other } = query
+  const most = Math.max(limit, blocksOfDocuments)
+  const ofAny = perDocument === undefined ? other : { ...other, perDocument: most }
+  const { hits, answer } = await topKOfSome(db, { ...ofAny, limit: most }, 1)
+  const found = inOrder(inDocuments(hits, least), sort === 'updated_at' ? sort : 'score')
+  return { hits: perDocument === undefined ? found : bestOfDocuments(found, perDocument), answer }
 }
 
 async function topKOfSome(db: Queryable, query: RelaxedQuery, minimumShouldMatch: number): Promise<TopK> {
@@ -43,7 +54,7 @@ async function topKOfSome(db: Queryable, query: RelaxedQuery, minimumShouldMatch
  */
 function inDocuments(hits: readonly RankedHit[], least: number): RankedHit[] {
   const documents = Map.groupBy(hits, ({ hit }) => hit.document_id)
-  const found = [...documents.values()].flatMap((ofDocument) => {
+  return [...documents.values()].flatMap((ofDocument) => {
     const [first] = ofDocument
     const weights = (first?.explanation.terms ?? []).map((_, index) =>
       Math.max(...ofDocument.map(({ explanation }) => explanation.terms[index]?.weight ?? 0)),
@@ -52,7 +63,6 @@ function inDocuments(hits: readonly RankedHit[], least: number): RankedHit[] {
       ? []
       : ofDocument.map((hit) => withOthers(hit, weights))
   })
-  return bestFirst(found)
 }
 
 function withOthers(hit: RankedHit, weights: readonly number[]): RankedHit {

@@ -29,6 +29,11 @@ export const QueryText = Type.Refine(
   () => 'must be 1 to 200 characters after trimming, in NFKC, without U+0000 or lone surrogates',
 )
 
+const MoreInDocument = Type.Integer({
+  minimum: 0,
+  description: 'further matches in the document; present with `group_by=document`',
+})
+
 /** A hit of search v1. */
 export const SearchResult = Type.Object(
   {
@@ -44,6 +49,7 @@ export const SearchResult = Type.Object(
     locale: Nullable(Type.String()),
     document_set_id: Nullable(Type.String()),
     document_set_uri: Nullable(Type.String()),
+    more_in_document: Type.Optional(MoreInDocument),
   },
   { $id: 'SearchResult' },
 )
@@ -87,6 +93,7 @@ export const SearchV2Hit = Type.Object({
   freshness: Type.Literal('current'),
   indexed_at: Time,
   updated_at: Time,
+  more_in_document: Type.Optional(MoreInDocument),
 })
 export type SearchV2Hit = Static<typeof SearchV2Hit>
 

@@ -1,8 +1,11 @@
 import { type Database, inSnapshot, type Queryable } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
 import { decodeSearchCursor, encodeSearchCursor, type SearchCursor, sameSearch } from './cursor.ts'
+import { withFurtherMatches } from './groups.ts'
 import { inAllLanguages } from './languages.ts'
 import { halfOf, type Term, type TermQuery } from './matching/query.ts'
+import { narrowingOf, readsOf } from './narrowing.ts'
+import type { TopK } from './pass.ts'
 import { prepare } from './prepare.ts'
 import { type RankedHit, rankHits } from './rank.ts'
 import { idf } from './ranking/bm25.ts'
@@ -14,7 +17,7 @@ import type { SearchProjection } from './schema.ts'
 import type { Search } from './statement/request.ts'
 import { runSearch, type SearchAnswer } from './statement/statement.ts'
 import { suggestionFor } from './suggestion.ts'
-import { type TopK, topK } from './top-k.ts'
+import { topK } from './top-k.ts'
 
 /** The result of a search: hits in order, whether there are more, and how much the index covers. */
 export type SearchOutcome = {
@@ -43,7 +46,7 @@ export async function searchTopK(
     const best = await bestOf(database, search, languages)
     return { found: { best, languages }, languages: best.answer.languages }
   })
-  const outcome = outcomeOf(best, search.limit)
+  const outcome = outcomeOf(best, search)
   const isFound = best.hits.some(({ explanation }) => !explanation.relaxed)
   if (isFound || !search.relax) return outcome
   const suggestion = await inSnapshot(database, (snapshot) =>
@@ -65,9 +68,14 @@ export async function searchExhaustive(
   if (cursor !== null && !sameSearch(cursor, search)) throw new Refusal('search_cursor_invalid')
   const { scope, limit } = search
   const { answer, terms } = await inAllLanguages(db, scope.workspaceIds, async (languages) => {
-    const { condition, recheck, terms } = prepare(search, languages)
-    const order = { by: 'document' as const, after: cursor }
-    const answer = await runSearch(db, { scope, condition, recheck, order, limit: limit + 1 })
+    const prepared = prepare(search, languages)
+    const { condition, recheck, terms } = prepared
+    const query = { ...prepared, scope, limit, minimumShouldMatch: terms.length, statistics: await indexStatistics(db) }
+    const narrowing = await narrowingOf(db, query)
+    const read = readsOf({ ...query, narrowing }).documents ? 'documents' : 'words'
+    const order = { by: 'document' as const, after: cursor, read } as const
+    const listed = narrowing?.listed === true
+    const answer = await runSearch(db, { scope, listed, condition, recheck, order, limit: limit + 1 })
     return { found: { answer, terms }, languages: answer.languages }
   })
   const projection = projectionOf(answer)
@@ -97,17 +105,19 @@ async function bestOf(
   languages: readonly string[],
 ): Promise<TopK> {
   const statistics = await indexStatistics(database)
-  const queryOf = (read: Search) => {
-    const prepared = prepare(read, languages)
-    return { ...search, ...prepared, minimumShouldMatch: prepared.terms.length, languages, statistics }
+  const prepared = prepare({ ...search, typing: false }, languages)
+  const narrowing = await narrowingOf(database, { ...search, ...prepared, statistics })
+  const queryOf = (read: typeof prepared) => {
+    return { ...search, ...read, minimumShouldMatch: read.terms.length, languages, statistics, narrowing }
   }
-  const written = queryOf({ ...search, typing: false })
-  const typed = search.typing ? queryOf(search) : written
+  const written = queryOf(prepared)
+  const typed = search.typing ? queryOf(prepare(search, languages)) : written
   const isTyped = typed.terms.some(({ wholeWords }) => wholeWords !== null)
   // Whole words come first, so the beginnings of words are looked for only where whole words are few.
-  const whole = await topK(database, written)
-  if (isTyped ? whole.hits.length > search.limit || whole.answer.shortened : whole.hits.length > 0) return whole
-  const best = isTyped ? await topK(database, typed) : whole
+  const whole = isTyped && search.sort === 'updated_at' ? null : await topK(database, written)
+  const isEnough = isTyped ? whole && (whole.hits.length > search.limit || whole.answer.shortened) : whole?.hits.length
+  if (whole !== null && isEnough) return whole
+  const best = isTyped || whole === null ? await topK(database, typed) : whole
   if (best.hits.length > 0 || !search.relax) return best
   const relaxed = isTyped && isLight(typed.terms, statistics) ? typed : written
   const terms = relaxedTerms(relaxed.terms, languages)
@@ -129,9 +139,10 @@ function isLight(terms: readonly Term[], statistics: IndexStatistics): boolean {
   })
 }
 
-function outcomeOf({ hits, answer }: TopK, limit: number): SearchOutcome {
+function outcomeOf({ hits, answer }: TopK, { limit, perDocument }: Search): SearchOutcome {
+  const best = hits.slice(0, limit)
   return {
-    hits: hits.slice(0, limit),
+    hits: perDocument === undefined ? best : withFurtherMatches(best),
     hasMore: hits.length > limit || answer.shortened,
     nextCursor: null,
     projection: projectionOf(answer),

@@ -5,7 +5,7 @@ import type { Clause, Query } from './matching/grammar.ts'
 import { inScopes, type Term, type TermQuery, termQueries } from './matching/query.ts'
 import type { SearchScope } from './statement/request.ts'
 import { countInScope, probeVocabulary } from './statement/vocabulary.ts'
-import { quoteLexeme } from './text/lexemes.ts'
+import { quoteLexeme, type ScopeLexemes } from './text/lexemes.ts'
 import { editDistance, mostEdits, probesOf } from './text/spelling.ts'
 import { type Token, tokenise } from './text/tokenise.ts'
 import { isVocabulary } from './text/vocabulary.ts'
@@ -22,7 +22,7 @@ type Suggestible = {
   query: Query
   scope: SearchScope
   /** The scope lexemes, which each match carries. */
-  scopes: readonly string[]
+  scopes: ScopeLexemes
   languages: readonly string[]
 }
 
@@ -108,7 +108,7 @@ type Counts = { alone: number; together: number }
 
 async function countsOf(
   db: Queryable,
-  of: { candidates: readonly Candidate[]; known: readonly string[]; scope: SearchScope; scopes: readonly string[] },
+  of: { candidates: readonly Candidate[]; known: readonly string[]; scope: SearchScope; scopes: ScopeLexemes },
 ): Promise<ReadonlyMap<string, Counts>> {
   const words = [...new Set(of.candidates.map(({ word }) => word))]
   if (words.length === 0) return new Map()

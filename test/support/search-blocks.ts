@@ -1,6 +1,6 @@
 import { sql } from '../../shared/database/database.ts'
 import { blockVector } from '../../shared/search/index/vector.ts'
-import { scopeLexemes } from '../../shared/search/text/lexemes.ts'
+import { blockTypeLexeme, scopeLexemes } from '../../shared/search/text/lexemes.ts'
 import { tokeniserEpoch } from '../../shared/search/text/tokenise.ts'
 import type { TestService } from './service.ts'
 
@@ -22,7 +22,7 @@ export async function writeBlocks(
   const workspaceId = String(
     await service.database.oneFirst(sql.unsafe`SELECT workspace_id FROM documents WHERE id = ${ids[0] ?? ''}`),
   )
-  const scopes = scopeLexemes({ workspaceId, knowledge_base_id: base, locale: null })
+  const scopes = [...scopeLexemes({ workspaceId, knowledge_base_id: base, locale: null }), blockTypeLexeme(type)]
   const rows = texts.map((text, index) => ({
     document_id: ids[index % documents],
     ord: index + 1,

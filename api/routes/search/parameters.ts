@@ -4,12 +4,46 @@ import { Refusal } from '../../../shared/errors/errors.ts'
 import { canonicalLocale } from '../../../shared/locales/locale.ts'
 import { IntegerIdFilter } from '../../../shared/schema/identifiers.ts'
 import { QueryText, queryText } from '../../../shared/search/schema.ts'
-import type { Search, SearchScope } from '../../../shared/search/statement/request.ts'
+import {
+  blockTypes,
+  type DocumentFilters,
+  type Search,
+  type SearchScope,
+} from '../../../shared/search/statement/request.ts'
+import { readTime } from '../../http/time-parameter.ts'
+
+const time = (bound: string) =>
+  Type.Optional(Type.String({ description: `Unix milliseconds or ISO 8601, ${bound}; UTC when no zone is named` }))
 
 // The parameters of both versions.
 const common = {
   q: QueryText,
   knowledge_base_id: Type.Optional(IntegerIdFilter()),
+  folder_id: Type.Optional(IntegerIdFilter({ description: 'a folder with everything below it' })),
+  document_id: Type.Optional(Type.String({ description: 'one document' })),
+  updated_by: Type.Optional(Type.String({ description: 'id of the user who changed the document last' })),
+  updated_after: time('inclusive'),
+  updated_before: time('exclusive'),
+  block_type: Type.Optional(
+    Type.Array(Type.Enum(blockTypes), {
+      description:
+        'repeatable: hits of any of these types; `table` and `listItem` are all blocks inside a table or a list',
+    }),
+  ),
+  sort: Type.Optional(
+    Type.Enum(['relevance', 'updated_at'], {
+      default: 'relevance',
+      description: '`updated_at` puts the documents first that were changed last; not with `mode=exhaustive`',
+    }),
+  ),
+  group_by: Type.Optional(
+    Type.Enum(['document'], {
+      description: 'at most `per_document` hits of one document; not with `mode=exhaustive`',
+    }),
+  ),
+  per_document: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 5, default: 1, description: 'used with `group_by` only' }),
+  ),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
 }
 
@@ -38,36 +72,63 @@ export const searchV2Parameters = Type.Object({
 })
 
 /**
- * The search that a request of version 1 asks for. Refuses parameters of version 2 alone with 400 `invalid_request`.
+ * The search that a request of version 1 asks for. Refuses malformed times and parameters of version 2 alone with 400
+ * `invalid_request`.
  */
 export function searchOf(caller: Caller, query: StaticDecode<typeof searchParameters>): Search {
-  if (query.typing) throw onlyInTopK('typing')
+  if (query.typing) throw notOffered('typing', 'is not available in version 1')
   return searchIn(query, scopeOf(caller, query))
 }
 
 /**
- * The search that a request of version 2 asks for. Refuses a malformed locale with 400 `invalid_locale`, and a
- * parameter of `topk` in an exhaustive search with 400 `invalid_request`.
+ * The search that a request of version 2 asks for. Refuses with 400 `invalid_request` malformed times and what an
+ * exhaustive search does not offer. Refuses a malformed locale with 400 `invalid_locale`.
  */
 export function searchV2Of(caller: Caller, query: StaticDecode<typeof searchV2Parameters>): Search {
-  if (query.mode === 'exhaustive' && query.typing) throw onlyInTopK('typing')
+  if (query.mode === 'exhaustive') {
+    if (query.sort === 'updated_at') throw notOffered('sort')
+    if (query.group_by !== undefined) throw notOffered('group_by')
+    if (query.typing) throw notOffered('typing')
+  }
   return { ...searchIn(query, { ...scopeOf(caller, query), locale: localeScope(query.locale) }), typing: query.typing }
 }
 
 type CommonQuery = StaticDecode<typeof searchParameters>
 
-function searchIn({ q, limit = 20 }: CommonQuery, scope: SearchScope): Search {
-  return { q: queryText(q), scope, limit }
+function searchIn(query: CommonQuery, scope: SearchScope): Search {
+  return {
+    q: queryText(query.q),
+    scope,
+    limit: query.limit ?? 20,
+    blockTypes: query.block_type,
+    sort: query.sort,
+    perDocument: query.group_by === undefined ? undefined : (query.per_document ?? 1),
+  }
 }
 
-function scopeOf(caller: Caller, { knowledge_base_id }: CommonQuery): SearchScope {
-  return { workspaceIds: visibleWorkspaces(caller), knowledgeBaseId: knowledge_base_id, locale: 'default' }
+function scopeOf(caller: Caller, query: CommonQuery): SearchScope {
+  return {
+    workspaceIds: visibleWorkspaces(caller),
+    knowledgeBaseId: query.knowledge_base_id,
+    locale: 'default',
+    filters: filtersOf(query),
+  }
 }
 
-function onlyInTopK(name: string): Refusal {
-  return new Refusal('invalid_request', {
-    details: { fields: [{ path: `?${name}`, message: 'only in GET /search/v2 with mode=topk' }] },
-  })
+function filtersOf(query: CommonQuery): DocumentFilters | null {
+  const { updated_after, updated_before } = query
+  const filters = {
+    folderId: query.folder_id,
+    documentId: query.document_id,
+    updatedBy: query.updated_by,
+    updatedAfter: updated_after === undefined ? undefined : readTime(updated_after, 'updated_after'),
+    updatedBefore: updated_before === undefined ? undefined : readTime(updated_before, 'updated_before'),
+  }
+  return Object.values(filters).every((value) => value === undefined) ? null : filters
+}
+
+function notOffered(parameter: string, message = 'is not available with mode=exhaustive'): Refusal {
+  return new Refusal('invalid_request', { details: { fields: [{ path: `?${parameter}`, message }] } })
 }
 
 function localeScope(locale: string | undefined): SearchScope['locale'] {

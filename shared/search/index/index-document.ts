@@ -6,7 +6,7 @@ import { type ProjectionInput, projectionComputation } from '../../jobs/projecti
 import { type Derived, type DocumentSource, loadSources } from '../../jobs/projections/queries.ts'
 import type { DocumentJob } from '../../jobs/queues.ts'
 import { detectLanguage } from '../text/detect-language.ts'
-import { scopeLexemes } from '../text/lexemes.ts'
+import { blockTypeLexeme, scopeLexemes } from '../text/lexemes.ts'
 import { languageOf } from '../text/stems.ts'
 import { tokeniserEpoch } from '../text/tokenise.ts'
 import {
@@ -76,7 +76,7 @@ export const indexing = projectionComputation({
 })
 
 /**
- * Computes how the index of a document has to change. Only blocks whose text, type, language or scope differ from the
+ * Computes how the index of a document has to change. Only blocks whose text, types, language or scope differ from the
  * rows of the index are tokenised and written again. The ids and positions of blocks are kept apart, in the document's
  * row of `search_documents`. A write of plain Markdown gives all blocks new ids, and still leaves the rows of unchanged
  * texts as they are. @internal
@@ -90,10 +90,16 @@ export function computeIndex(job: DocumentJob, source: IndexSource): IndexChange
   const context = JSON.stringify([tokeniserEpoch, language, scopes])
   const hashed = textblocks.map((block) => ({ ...block, hash: hashOf(block, context) }))
   const ords = assignOrds(knownOrds(hashed, source.blocks))
-  const title = { ord: 0, type: 'title', text: source.title }
+  const title = { ord: 0, type: 'title', blockTypes: ['title'], text: source.title }
   const wanted: Entry[] = [
     { ...title, hash: hashOf(title, context) },
-    ...hashed.map(({ type, text, hash }, index) => ({ ord: ords[index] ?? 0, type, text, hash })),
+    ...hashed.map(({ type, blockTypes, text, hash }, index) => ({
+      ord: ords[index] ?? 0,
+      type,
+      blockTypes,
+      text,
+      hash,
+    })),
   ]
   const there = new Map(source.blocks.map(({ ord, hash }) => [ord, hash]))
   const changed = wanted.filter(({ ord, hash }) => there.get(ord) !== hash)
@@ -209,14 +215,17 @@ function knownOrds(
   return textblocks.map(({ blockId, hash }) => byId.get(blockId) ?? free.get(hash)?.pop()?.ord ?? null)
 }
 
-type Entry = { ord: number; type: string; text: string; hash: string }
+type Entry = { ord: number; type: string; blockTypes: readonly string[]; text: string; hash: string }
 
-function hashOf({ type, text }: { type: string; text: string }, context: string): string {
-  return hash('sha256', `${context}${JSON.stringify([type, text])}`, 'base64url').slice(0, 16)
+function hashOf({ blockTypes, text }: Pick<Entry, 'blockTypes' | 'text'>, context: string): string {
+  return hash('sha256', `${context}${JSON.stringify([blockTypes, text])}`, 'base64url').slice(0, 16)
 }
 
-function writtenRow({ text, ...members }: Entry, context: { language: string; scopes: readonly string[] }) {
+type RowContext = { language: string; scopes: readonly string[] }
+
+function writtenRow({ text, blockTypes, ...members }: Entry, { language, scopes }: RowContext) {
   const kind = { isTitle: members.type === 'title', isHeading: members.type === 'heading' }
-  const { words, ...vector } = blockVector({ text, ...kind, ...context })
+  const chosenBy = [...scopes, ...blockTypes.map(blockTypeLexeme)]
+  const { words, ...vector } = blockVector({ text, ...kind, language, scopes: chosenBy })
   return { row: { ...members, body: text, ...vector } satisfies BlockRow, words }
 }

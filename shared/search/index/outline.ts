@@ -13,9 +13,10 @@ export type SearchOutline = { headings: Headings }
 
 /**
  * A textblock: a node of the body that directly contains text. Matching looks at each textblock by itself. `position`
- * is the index of the top-level block around the textblock.
+ * is the index of the top-level block around the textblock. `blockTypes` are the types by which a search can choose the
+ * textblock: its own type, and `table` and `listItem` where the textblock is inside such a node.
  */
-export type Textblock = { blockId: string; position: number; type: string; text: string }
+export type Textblock = { blockId: string; position: number; type: string; blockTypes: string[]; text: string }
 
 /** The outline of a document for the index. Titles of headings are not cut. */
 export function indexOutlineOf(document: DocNode): SearchOutline {
@@ -30,7 +31,7 @@ export function indexOutlineOf(document: DocNode): SearchOutline {
 
 /** Every textblock with text, in document order, at any depth. */
 export function textblocksOf(document: DocNode): Textblock[] {
-  return document.content.flatMap(textblocksIn)
+  return document.content.flatMap((block, position) => textblocksIn(block, { position, around: [] }))
 }
 
 /**
@@ -46,9 +47,23 @@ export function headingPathAt(headings: Headings, position: number): string[] {
   return path.map(({ title }) => headingPathEntry(title))
 }
 
-function textblocksIn(node: BodyNode, position: number): Textblock[] {
-  if (!isTextblock(node.type)) return (node.content ?? []).flatMap((child) => textblocksIn(child, position))
+// The types of nodes by which a search can choose all textblocks inside. An item of a task list is a list item, too.
+const chosenAround = new Map([
+  ['table', 'table'],
+  ['listItem', 'listItem'],
+  ['taskItem', 'listItem'],
+])
+
+type Place = { position: number; around: readonly string[] }
+
+function textblocksIn(node: BodyNode, { position, around }: Place): Textblock[] {
+  if (!isTextblock(node.type)) {
+    const chosen = chosenAround.get(node.type)
+    const inside = chosen === undefined || around.includes(chosen) ? around : [...around, chosen].sort()
+    return (node.content ?? []).flatMap((child) => textblocksIn(child, { position, around: inside }))
+  }
   const text = plainText(node)
   if (text.trim() === '') return []
-  return [{ blockId: String(node.attrs?.['id']), position, type: node.type, text }]
+  const blockTypes = [node.type, ...around]
+  return [{ blockId: String(node.attrs?.['id']), position, type: node.type, blockTypes, text }]
 }

@@ -1,4 +1,4 @@
-import { isIndexable, markStem, quoteLexeme } from '../text/lexemes.ts'
+import { isIndexable, markStem, quoteLexeme, type ScopeLexemes } from '../text/lexemes.ts'
 import { isShortNgram, withoutVersionSign } from '../text/segments.ts'
 import { stemsIn } from '../text/stems.ts'
 import { isStopWord, type Token, tokenise } from '../text/tokenise.ts'
@@ -90,14 +90,14 @@ export function beginningsOf({ alternatives }: Term): Alternatives {
 }
 
 /** The `::tsquery` literal of the blocks in scope that contain all terms; null without terms, which matches nothing. */
-export function conjunction(terms: readonly { tsquery: string }[], scopes: readonly string[]): string | null {
+export function conjunction(terms: readonly { tsquery: string }[], scopes: ScopeLexemes): string | null {
   return terms.length === 0 ? null : requirement(terms, scopes)
 }
 
-/** The `::tsquery` literal of the blocks that contain all terms and carry all scope lexemes; null without any. */
-export function requirement(terms: readonly { tsquery: string }[], scopes: readonly string[]): string | null {
-  if (terms.length > 0) return inScopes(allOf(terms), scopes)
-  return scopes.length === 0 ? null : scopes.map(quoteLexeme).join(' & ')
+/** The `::tsquery` literal of the blocks that contain all terms and are in all scopes; null without any. */
+export function requirement(terms: readonly { tsquery: string }[], scopes: ScopeLexemes): string | null {
+  const required = [...terms.map(({ tsquery }) => tsquery), ...scopes.map(inScope)]
+  return required.map((tsquery) => `(${tsquery})`).join(' & ') || null
 }
 
 /**
@@ -120,13 +120,13 @@ export function halfOf(terms: readonly unknown[]): number {
  * half of all terms contains two of them. For three or four terms, two are half. For more terms, the caller counts the
  * terms in the rows found.
  */
-export function halfCondition(terms: readonly { tsquery: string }[], scopes: readonly string[]): string | null {
+export function halfCondition(terms: readonly { tsquery: string }[], scopes: ScopeLexemes): string | null {
   if (terms.length < 3) return null
   return inScopes(anyTwoOf(terms.slice(0, rarestNeeded(terms))), scopes)
 }
 
 /** The `::tsquery` literal of the blocks in scope that contain at least one of the terms. */
-export function anyTerm(terms: readonly { tsquery: string }[], scopes: readonly string[]): string {
+export function anyTerm(terms: readonly { tsquery: string }[], scopes: ScopeLexemes): string {
   return inScopes(anyOf(terms), scopes)
 }
 
@@ -146,9 +146,13 @@ export function anyTwoOf(terms: readonly { tsquery: string }[]): string {
   return [`(${halves.map(anyOf).join(' & ')})`, ...inOne].join(' | ')
 }
 
-/** The `::tsquery` literal of the blocks that match a tsquery and carry all scope lexemes. */
-export function inScopes(tsquery: string, scopes: readonly string[]): string {
-  return [`(${tsquery})`, ...scopes.map(quoteLexeme)].join(' & ')
+/** The `::tsquery` literal of the blocks that match a tsquery and are in all scopes. */
+export function inScopes(tsquery: string, scopes: ScopeLexemes): string {
+  return [tsquery, ...scopes.map(inScope)].map((part) => `(${part})`).join(' & ')
+}
+
+function inScope(scope: ScopeLexemes[number]): string {
+  return [scope].flat().map(quoteLexeme).join(' | ')
 }
 
 // Of several terms, one suffices. A stop word among them is left out, unless all are stop words.

@@ -25,6 +25,11 @@ export type Cut = {
   size: number | null
 }
 
+/** The cut that holds all matches. */
+export function completeCut(terms: readonly unknown[]): Cut {
+  return { byTerm: terms.map(() => 0), byPair: null, recheckTerms: false, size: null }
+}
+
 /** Whether a cut holds all matches. */
 export function isComplete({ byTerm }: Cut): boolean {
   return byTerm.every((tier) => tier === 0)

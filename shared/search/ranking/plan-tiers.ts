@@ -13,6 +13,7 @@ import {
   candidateBounds,
   candidatesPerHit,
   fewBesidePairs,
+  narrowedReads,
   narrowerPart,
   pairBounds,
   relaxedListBlocks,
@@ -29,6 +30,8 @@ export type TierQuery = {
   limit: number
   /** The share of all blocks that is in scope. */
   share: number
+  /** The part of the blocks in the lists of the index that filters leave; 1 without filters. */
+  narrowed: number
   /**
    * For each term an upper bound of the number of blocks that contain it, in the order of `terms`; absent unless the
    * blocks were counted.
@@ -53,16 +56,14 @@ const allTiers = [0, ...tiers] as const
  * matches, ranking starts with these pairs, a narrower cut.
  */
 export function planTiers(query: TierQuery): TierPlan {
-  const { terms, statistics, limit } = query
-  const blocks = Math.max(1, statistics.blocks * query.share)
-  const shares = terms.map((term, index) =>
-    Math.min(termSelectivity(term, statistics), (query.matching?.[index] ?? blocks) / blocks),
-  )
+  const { limit } = query
+  const { blocks, shares } = estimatesOf(query)
   const { cuts, sizes } = termCuts(query, { blocks, shares })
   const pairs = pairCut(query, { blocks, shares })
   const { few, most } = candidateBounds[kindOf(query)]
   if (areFew(query, { blocks, shares, few: pairs === null ? few : fewBesidePairs })) return { cuts, first: 0 }
-  const fitting = sizes.findIndex((size, index) => index > 0 && size <= Math.max(most, candidatesPerHit * limit))
+  const bound = Math.min(Math.max(most, candidatesPerHit * limit), readable(query))
+  const fitting = sizes.findIndex((size, index) => index > 0 && size <= bound)
   const first = fitting < 0 ? cuts.length - 1 : fitting
   if (pairs === null) return { cuts, first }
   // Wider cuts must contain what the pairs have found. Narrower cuts follow behind the pairs. Narrower cuts are for
@@ -71,11 +72,37 @@ export function planTiers(query: TierQuery): TierPlan {
   return { cuts: [...wider, pairs, ...cuts.slice(Math.max(first, 1))], first: first + 1 }
 }
 
+/** The estimated number of blocks in scope that match a query; for a relaxed query, that may match. */
+export function expectedMatches(query: TierQuery): number {
+  const { blocks, shares } = estimatesOf(query)
+  if (kindOf(query) !== 'relaxed') return conjunctionSelectivity(shares, shares) * blocks
+  if (query.minimumShouldMatch === 1) return sumOf(shares) * blocks
+  return pairSelectivity(rarestOf(query, shares)) * blocks
+}
+
 type Estimates = {
   /** All blocks in scope. */
   blocks: number
   /** For each term the share of the blocks in scope that contain the term. */
   shares: readonly number[]
+}
+
+function estimatesOf({ terms, statistics, share, matching }: TierQuery): Estimates {
+  const blocks = Math.max(1, statistics.blocks * share)
+  const shares = terms.map((term, index) =>
+    Math.min(termSelectivity(term, statistics), (matching?.[index] ?? blocks) / blocks),
+  )
+  return { blocks, shares }
+}
+
+// The most candidates of a first pass for which the lists of the index need not be read too far. Filters leave only a
+// part of what is read.
+function readable({ narrowed }: TierQuery): number {
+  return narrowed === 1 ? Number.POSITIVE_INFINITY : narrowedReads * narrowed
+}
+
+function rarestOf(query: TierQuery, shares: readonly number[]): number[] {
+  return shares.toSorted((a, b) => a - b).slice(0, rarestNeeded(query.terms))
 }
 
 /** The cuts in which single terms suffice, from the widest to the narrowest, and how many blocks each may hold. */
@@ -111,13 +138,17 @@ function pairCut(query: TierQuery, { blocks, shares }: Estimates): Cut | null {
   const { terms, statistics, limit } = query
   const conjunctive = isConjunctive(query)
   if (terms.length === 1 || (conjunctive && terms.length > 2)) return null
-  if (sumOf(shares) * blocks <= pairBounds.soonRead) return null
+  if ((sumOf(shares) * blocks) / query.narrowed <= pairBounds.soonRead) return null
   const inTier = (tier: Tier) =>
     terms.map((term, index) => tierSelectivity(tier, { term, share: shares[index] ?? 0, statistics }))
   const byTerm = terms.map(
-    (_, index) => allTiers.find((tier) => (inTier(tier)[index] ?? 0) * blocks <= pairBounds.byTerm) ?? null,
+    (_, index) =>
+      allTiers.find((tier) => (inTier(tier)[index] ?? 0) * blocks <= Math.min(pairBounds.byTerm, readable(query))) ??
+      null,
   )
-  const byPair = tiers.find((tier) => pairSelectivity(inTier(tier)) * blocks <= pairBounds.byPair)
+  const byPair = tiers.find(
+    (tier) => pairSelectivity(inTier(tier)) * blocks <= Math.min(pairBounds.byPair, readable(query)),
+  )
   if (byPair === undefined) return null
   const size = conjunctive ? pairSelectivity(inTier(byPair)) * blocks : null
   return size !== null && size < pairBounds.spare * limit ? null : { byTerm, byPair, recheckTerms: true, size }
@@ -134,10 +165,12 @@ function kindOf(query: TierQuery): keyof typeof candidateBounds {
 
 /** Whether the matches are few enough to rank all of them, and the index finds them soon. */
 function areFew(query: TierQuery, { blocks, shares, few }: Estimates & { few: number }): boolean {
-  if (kindOf(query) !== 'relaxed') return conjunctionSelectivity(shares, shares) * blocks <= few
-  if (query.minimumShouldMatch === 1) return sumOf(shares) * blocks <= few
-  const needed = shares.toSorted((a, b) => a - b).slice(0, rarestNeeded(query.terms))
-  return pairSelectivity(needed) * blocks <= few && sumOf(needed.slice(0, -1)) * blocks <= relaxedListBlocks
+  // Few matches of a narrowed search are soon found in the lists of the words, or in the few documents in scope.
+  const matches = expectedMatches(query)
+  if (query.narrowed < 1 && Math.min(blocks, matches / query.narrowed) > narrowedReads) return false
+  if (kindOf(query) !== 'relaxed') return matches <= few
+  const read = query.minimumShouldMatch === 1 ? shares : rarestOf(query, shares).slice(0, -1)
+  return matches <= few && sumOf(read) * (blocks / query.narrowed) <= relaxedListBlocks
 }
 
 /** The narrowest tier whose threshold times the weight of a term is at most a score; 0 where every product is more. */

@@ -128,9 +128,16 @@ export const workspaceBounds = { few: 5, partOfFew: 0.5, most: 100, partOfMany: 
 
 /**
  * The number of hits that a pass fetches beyond the limit. `certain`: PostgreSQL never estimates a score too low.
- * `estimated`: words have several forms. `phrases`: the index finds phrases that the text does not contain. Chosen.
+ * `estimated`: words have several forms. `phrases`: the index finds phrases that the text does not contain. With a
+ * limit of the hits of one document, `certainOfDocument` or `estimatedOfDocument` more hits of each are fetched. Chosen.
  */
-export const spareHits = { certain: 5, estimated: 10, phrases: 10 } as const
+export const spareHits = {
+  certain: 5,
+  estimated: 10,
+  phrases: 10,
+  certainOfDocument: 1,
+  estimatedOfDocument: 3,
+} as const
 
 /**
  * The part of its weight that a term adds to a hit which lacks the term, where another hit of the same document has it.
@@ -162,6 +169,24 @@ export const estimateTolerance = 1.005
  * Checking 12,000 rows took 27 ms, reading the 33,000 entries of `conf` 20 ms (bench, large, 2026-11-22).
  */
 export const checkedRowCost = 4
+
+/**
+ * If the filters of a search leave at most so many documents, its statement begins with a list of these documents.
+ * Otherwise each block is looked up by itself. Chosen.
+ */
+export const listedDocuments = 2000
+
+/**
+ * The most blocks that the first pass of a narrowed search reads. Most of them fail the filters, and are not ranked.
+ * Reading a block, from the list of a word or from its document, takes PostgreSQL about a microsecond. Chosen.
+ */
+export const narrowedReads = 8000
+
+/**
+ * How many documents a search looks through in the order of their last changes before it looks up all documents that the
+ * words name. Reading the blocks of a document of usual length takes some 25 µs, so 500 documents take about 12 ms.
+ */
+export const newestWindow = 500
 
 /** Milliseconds for which a process keeps the statistics of the index. Chosen, since ANALYZE runs less often. */
 export const statisticsMs = 60_000

@@ -1,27 +1,29 @@
 import { sql } from '../../database/database.ts'
 import { mergedPage } from '../../database/workspaces.ts'
 import { candidateLimit, matchingLimit } from '../ranking/tuning.ts'
-import { amongWorkspaces, type Fragment, hidden, isFresh, isIncluded } from './conditions.ts'
-import type { ByDocument, ByScore, Condition, SearchRequest, SearchScope } from './request.ts'
+import { amongWorkspaces, type Fragment, hidden } from './conditions.ts'
+import { hasEnoughTerms, isInFreshDocument, isInList, isInScope, matchesInDocument, rechecked } from './matches.ts'
+import { newestDocuments } from './newest.ts'
+import type { ByDocument, ByScore, Condition, SearchRequest } from './request.ts'
 import { blockScore } from './score.ts'
 
-/** Selects the keys of blocks, each with its score: the blocks that ranking looks at, or the blocks of a page. */
-export function candidates({ scope, condition, recheck, order, limit }: SearchRequest) {
-  // The operator @@ is written as a call of its function. PostgreSQL would answer the operator from the index, but here
-  // it is to check the rows that the index has already found.
-  const rechecked = (tsquery: string | null) => sql.fragment`coalesce(ts_match_vq(b.tsv, ${tsquery}::tsquery), true)`
-  if (order.by === 'document') {
-    const matches = sql.fragment`b.tsv @@ ${condition}::tsquery AND ${rechecked(recheck)}`
-    return pageOf({ scope, order, limit, matches })
-  }
-  const bounded = (of: Condition) => sql.fragment`(
-    SELECT b.workspace_id, b.document_id, b.ord, ${blockScore(order)} AS score FROM search_blocks b
-    WHERE b.tsv @@ ${hidden(of.condition, 'tsquery')} AND ${amongWorkspaces(sql.fragment`b.workspace_id`, scope)}
-      AND ${rechecked(of.recheck)} AND ${enoughTerms(order)}
-      AND ${order.inScopeOnly ? fresh(scope) : sql.fragment`true`}
-    LIMIT ${candidateLimit})`
-  const found = bounded({ condition, recheck })
-  return order.always === null ? found : sql.fragment`${bounded(order.always)} UNION ${found}`
+/**
+ * Selects the keys of blocks, each with its score: the blocks that ranking looks at, or the blocks of a page. Where the
+ * newest documents come first, each block has the time of the last change of its document, too.
+ */
+export function candidates(request: SearchRequest): Fragment {
+  const { order } = request
+  if (order.by === 'document') return pageOf(request, order)
+  if (order.read === 'words') return fromWords(request, order)
+  const { condition, recheck } = request
+  const [documents, time] =
+    order.read === 'documents'
+      ? [sql.fragment`scoped`, sql.fragment``]
+      : [sql.fragment`(${newestDocuments(request, order, order.read.newest)})`, sql.fragment`, d.updated_at`]
+  return sql.fragment`
+    SELECT b.workspace_id, b.document_id, b.ord, ${blockScore(order)} AS score ${time}
+    FROM ${documents} AS d CROSS JOIN LATERAL (${matchesInDocument(order, { condition, recheck })}) AS b
+    LIMIT ${candidateLimit}`
 }
 
 /**
@@ -41,17 +43,29 @@ export function matchCounts({ scope, order }: SearchRequest) {
   return sql.fragment`ARRAY[${sql.join(counts, sql.fragment`, `)}]`
 }
 
-// A match that needs all terms, or at most two of them, needs no count: the condition for the index already asks for
-// these terms.
-function enoughTerms({ terms, minimumShouldMatch }: ByScore): Fragment {
-  if (minimumShouldMatch === terms.length || minimumShouldMatch <= 2) return sql.fragment`true`
-  const matches = terms.map(({ tsquery }) => sql.fragment`(b.tsv @@ ${tsquery}::tsquery)::int`)
-  return sql.fragment`${sql.join(matches, sql.fragment` + `)} >= ${minimumShouldMatch}`
+function fromWords(request: SearchRequest, order: ByScore): Fragment {
+  const { scope, condition, recheck } = request
+  const bounded = (of: Condition) => sql.fragment`(
+    SELECT b.workspace_id, b.document_id, b.ord, ${blockScore(order)} AS score FROM search_blocks b
+    WHERE b.tsv @@ ${hidden(of.condition, 'tsquery')} AND ${amongWorkspaces(sql.fragment`b.workspace_id`, scope)}
+      AND ${rechecked(of.recheck)} AND ${hasEnoughTerms(order)} AND ${isChosen(request, order)}
+    LIMIT ${candidateLimit})`
+  const found = bounded({ condition, recheck })
+  return order.always === null ? found : sql.fragment`${bounded(order.always)} UNION ${found}`
+}
+
+// Whether a block may become a candidate. Blocks that filters exclude are sorted out before they are ranked.
+function isChosen({ scope, listed }: SearchRequest, { inScopeOnly }: ByScore): Fragment {
+  if (listed) return isInList
+  if (inScopeOnly) return isInFreshDocument(scope)
+  return scope.filters ? isInScope(scope) : sql.fragment`true`
 }
 
 // Each workspace is read by itself, so that a page starts where the last page ended in the order of the primary key.
-function pageOf(page: { scope: SearchScope; order: ByDocument; limit: number; matches: Fragment }) {
-  const { after } = page.order
+function pageOf(request: SearchRequest, order: ByDocument): Fragment {
+  const { scope, condition, recheck, limit } = request
+  const { after } = order
+  const matches = sql.fragment`b.tsv @@ ${condition}::tsquery AND ${rechecked(recheck)}`
   const beyond =
     after === null ? sql.fragment`true` : sql.fragment`(b.document_id, b.ord) > (${after.documentId}, ${after.ord})`
   // Matches are sorted first and looked up in that order, so that only the documents of the page are read. Another sort
@@ -59,22 +73,30 @@ function pageOf(page: { scope: SearchScope; order: ByDocument; limit: number; ma
   const inOne = (workspace: Fragment) => sql.fragment`
     SELECT b.workspace_id, b.document_id, b.ord, 0::float8 AS score FROM (
       SELECT b.workspace_id, b.document_id, b.ord FROM search_blocks b
-      WHERE b.workspace_id = ${workspace} AND ${page.matches} AND ${beyond}
+      WHERE b.workspace_id = ${workspace} AND ${matches} AND ${beyond}
       ORDER BY b.document_id, b.ord OFFSET 0) AS b
-    WHERE ${fresh(page.scope)} LIMIT ${page.limit}`
+    WHERE ${isInFreshDocument(scope)} LIMIT ${limit}`
+  if (order.read === 'documents') return pageOfListed(request, order, beyond)
   return mergedPage({
-    workspaceIds: page.scope.workspaceIds,
+    workspaceIds: scope.workspaceIds,
     pageOf: inOne,
     order: sql.fragment`page.document_id, page.ord`,
-    limit: page.limit,
+    limit,
   })
 }
 
-/** The condition that the document of a block `b` is in a scope and that its index is current. */
-export function fresh(scope: SearchScope) {
+function pageOfListed(
+  { scope, condition, recheck, limit }: SearchRequest,
+  { after }: ByDocument,
+  beyond: Fragment,
+): Fragment {
   return sql.fragment`
-    EXISTS (
-      SELECT FROM documents d
-      JOIN search_documents s ON s.workspace_id = d.workspace_id AND s.document_id = d.id
-      WHERE d.workspace_id = b.workspace_id AND d.id = b.document_id AND ${isIncluded(scope)} AND ${isFresh} OFFSET 0)`
+    SELECT b.workspace_id, b.document_id, b.ord, 0::float8 AS score
+    FROM (SELECT l.* FROM scoped l WHERE l.id >= ${after?.documentId ?? ''} ORDER BY l.id OFFSET 0) AS d
+    CROSS JOIN LATERAL (
+      SELECT b.workspace_id, b.document_id, b.ord FROM search_blocks b
+      WHERE b.workspace_id = d.workspace_id AND b.document_id = d.id
+        AND ts_match_vq(b.tsv, ${condition}::tsquery) AND ${rechecked(recheck)} AND ${beyond}
+      ORDER BY b.ord OFFSET 0) AS b
+    WHERE ${isInFreshDocument(scope)} LIMIT ${limit}`
 }

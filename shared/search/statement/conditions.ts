@@ -5,15 +5,6 @@ import type { SearchScope } from './request.ts'
 export type Fragment = ReturnType<typeof sql.fragment>
 
 /**
- * The condition that a document `d` is in a scope. The caller must already have selected the workspaces of the scope
- * (sql/0024).
- */
-export function isIncluded({ locale, knowledgeBaseId }: SearchScope) {
-  const exact = typeof locale === 'object' ? locale.exact : null
-  return sql.fragment`search_includes(d, ${knowledgeBaseId ?? null}, ${exact}, ${locale !== 'default'})`
-}
-
-/**
  * The condition that a column is a workspace in scope, in a form for which PostgreSQL does not use an index. PostgreSQL
  * would use the index for a small workspace, although the words of the query are rarer still.
  */

@@ -3,8 +3,10 @@ import { sql } from '../../database/database.ts'
 import type { PathEntry } from '../../documents/schema.ts'
 import { Nullable } from '../../schema/identifiers.ts'
 import { Headings } from '../index/outline.ts'
-import { amongWorkspaces, hidden, isFresh, isIncluded } from './conditions.ts'
-import type { SearchRequest } from './request.ts'
+import { amongWorkspaces, type Fragment, hidden, isFresh } from './conditions.ts'
+import { matchesInDocument } from './matches.ts'
+import type { ByScore, PerDocument, SearchRequest } from './request.ts'
+import { isIncluded } from './scope.ts'
 
 // The most bytes of UTF-8 that the texts of one answer have together. Matching so much text takes some 100 ms. Further
 // hits are left for another page.
@@ -36,6 +38,8 @@ export const HitShape = Type.Object({
   position: Nullable(Type.Integer()),
   headings: Headings,
   estimate: Type.Number(),
+  /** All matches in the document; absent unless the hits of one document are limited. */
+  matches_in_document: Type.Optional(Type.Number()),
 })
 
 /**
@@ -49,10 +53,14 @@ export type Hit = Static<typeof HitShape> & { path: PathEntry[] }
  * Selects the best rows of `candidates` whose documents are in scope and whose index is current. Candidates are sorted
  * first and looked up one by one in that order, so that no more candidates are read than the limit asks for.
  */
-export function freshHits({ scope, limit }: SearchRequest) {
+export function freshHits({ scope, order, limit }: SearchRequest) {
+  const perDocument = order.by === 'score' ? order.perDocument : null
+  const sorted = isNewestFirst(order)
+    ? sql.fragment`c.updated_at DESC, c.score DESC, c.document_id, c.ord`
+    : sql.fragment`c.score DESC, c.document_id, c.ord`
   return sql.fragment`
     SELECT hit.*, c.score AS estimate
-    FROM (SELECT * FROM candidates ORDER BY score DESC, document_id, ord OFFSET 0) AS c
+    FROM (SELECT * FROM ${perDocument ? bestOfDocuments(perDocument) : sql.fragment`candidates AS c`} ORDER BY ${sorted} OFFSET 0) AS c
     CROSS JOIN LATERAL (
       SELECT b.workspace_id, b.document_id, b.ord, place.block_id, b.type, b.length, b.body,
         d.title, d.document_type, d.knowledge_base_id, d.folder_id, d.locale, d.document_set_id, d.version,
@@ -61,7 +69,7 @@ export function freshHits({ scope, limit }: SearchRequest) {
           s.headings, 'strict $[*] ? (@[0] <= $at)', jsonb_build_object('at', place.position))
         ELSE (${nearestHeadings}) END AS headings,
         (extract(epoch FROM d.updated_at) * 1000)::bigint AS updated_at,
-        (extract(epoch FROM s.indexed_at) * 1000)::bigint AS indexed_at
+        (extract(epoch FROM s.indexed_at) * 1000)::bigint AS indexed_at ${order.by === 'score' && perDocument ? countOfMatches(order, perDocument) : sql.fragment``}
       FROM documents d
       JOIN search_documents s ON s.workspace_id = d.workspace_id AND s.document_id = d.id
       JOIN search_blocks b ON b.workspace_id = d.workspace_id AND b.document_id = d.id AND b.ord = c.ord
@@ -69,15 +77,23 @@ export function freshHits({ scope, limit }: SearchRequest) {
       WHERE d.workspace_id = c.workspace_id AND d.id = c.document_id AND ${isIncluded(scope)}
         AND ${amongWorkspaces(sql.fragment`d.workspace_id`, scope)} AND ${isFresh}
       LIMIT 1) AS hit
-    ORDER BY c.score DESC, c.document_id, c.ord LIMIT ${hidden(limit, 'int8')}`
+    ORDER BY ${sorted} LIMIT ${hidden(limit, 'int8')}`
 }
 
-/** Selects the best rows of `fetched`: as many as have at most `mostBytes` of text together, but at least one row. */
-export const shortEnough = sql.fragment`
-  SELECT f.* FROM fetched f ORDER BY f.estimate DESC, f.document_id, f.ord LIMIT (
+/** The order of the hits of a request, for a table `f` with the columns of `freshHits`. */
+export function hitOrder({ order }: SearchRequest): Fragment {
+  const byScore = sql.fragment`f.estimate DESC, f.document_id, f.ord`
+  return isNewestFirst(order) ? sql.fragment`f.updated_at DESC, ${byScore}` : byScore
+}
+
+/** Selects the first rows of `fetched`: as many as have at most `mostBytes` of text together, but at least one row. */
+export function shortEnough(request: SearchRequest): Fragment {
+  return sql.fragment`
+  SELECT f.* FROM fetched f ORDER BY ${hitOrder(request)} LIMIT (
     SELECT greatest(1, count(*)) FROM (
-      SELECT sum(octet_length(f.body)) OVER (ORDER BY f.estimate DESC, f.document_id, f.ord) AS bytes FROM fetched f
+      SELECT sum(octet_length(f.body)) OVER (ORDER BY ${hitOrder(request)}) AS bytes FROM fetched f
     ) AS texts WHERE texts.bytes <= ${mostBytes})`
+}
 
 /** The columns with the knowledge bases and folders above all hits. */
 export const AncestorShape = {
@@ -131,6 +147,21 @@ export function pathsIn(
     if (base) path.unshift({ id: base.id, name: base.name, type: 'knowledge_base' })
     return path
   }
+}
+
+function isNewestFirst(order: SearchRequest['order']): boolean {
+  return order.by === 'score' && typeof order.read === 'object'
+}
+
+function bestOfDocuments({ fetched }: PerDocument): Fragment {
+  return sql.fragment`(
+    SELECT * FROM (
+      SELECT *, row_number() OVER (PARTITION BY document_id ORDER BY score DESC, ord) AS nth FROM candidates
+    ) AS numbered WHERE nth <= ${fetched}) AS c`
+}
+
+function countOfMatches(order: ByScore, { matches }: PerDocument): Fragment {
+  return sql.fragment`, (SELECT count(*) FROM (${matchesInDocument(order, matches)}) AS m) AS matches_in_document`
 }
 
 // The block id and the position of a row of the index. Both stand in the lists of the document if `rows_at` equals

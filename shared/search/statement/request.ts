@@ -6,13 +6,42 @@ export type SearchScope = {
   knowledgeBaseId?: number | undefined
   /** `default`: ordinary documents and source-language versions; `all`; or one canonical locale. */
   locale: 'default' | 'all' | { exact: string }
+  /** Null or absent unless the request narrows the search to some documents. */
+  filters?: DocumentFilters | null
 }
 
 /**
- * A search as the API receives it, with a valid `q` and a canonical locale. With `typing`, the last word of `q` also
- * matches as the beginning of a word.
+ * The filters of a search on documents, of which at least one is present. The index of words knows nothing of them, so
+ * PostgreSQL checks the documents.
  */
-export type Search = { q: string; scope: SearchScope; limit: number; typing?: boolean | undefined }
+export type DocumentFilters = {
+  /** A folder with everything below it. */
+  folderId?: number | undefined
+  documentId?: string | undefined
+  updatedBy?: string | undefined
+  /** Unix milliseconds, inclusive. */
+  updatedAfter?: number | undefined
+  /** Unix milliseconds, exclusive. */
+  updatedBefore?: number | undefined
+}
+
+/** The types by which a search can choose blocks; `table` and `listItem` are all blocks inside (`Textblock`). */
+export const blockTypes = ['title', 'heading', 'paragraph', 'codeBlock', 'table', 'listItem'] as const
+
+/** A search as the API receives it, with a valid `q` and a canonical locale. */
+export type Search = {
+  q: string
+  scope: SearchScope
+  limit: number
+  /** Whether the last word also matches as the beginning of a word. */
+  typing?: boolean | undefined
+  /** The types of blocks that may match; absent for all types. */
+  blockTypes?: readonly (typeof blockTypes)[number][] | undefined
+  /** The order of a ranked search: by score, which is the default, or first by the time of the document's last change. */
+  sort?: 'relevance' | 'updated_at' | undefined
+  /** The most hits of one document in a ranked search; absent for no such limit. */
+  perDocument?: number | undefined
+}
 
 /** A term of a query, with what the statement needs to find and to rank its blocks. */
 export type RankedTerm = {
@@ -47,10 +76,35 @@ export type ByScore = {
    * on a document out of scope.
    */
   inScopeOnly: boolean
+  /** Where the candidates are read from. */
+  read: CandidateSource
+  /** The limit of hits of one document; null for no such limit. */
+  perDocument: PerDocument | null
 }
 
+/**
+ * The source of the candidates of a ranked search. `words`: the lists of the words. `documents`: the blocks of all
+ * documents in scope, which filters have made few. `newest`: the blocks of the documents that match and were changed
+ * last. Their hits come in the order of these changes.
+ */
+export type CandidateSource = 'words' | 'documents' | { newest: NewestSource }
+
+/**
+ * Where the newest documents that match are looked for. `words`: among all documents that the lists of the words name.
+ * `listed`: among the documents in scope, which filters have made few. `window`: among the newest documents in scope.
+ */
+export type NewestSource = 'words' | 'listed' | 'window'
+
+/** A limit of the hits of one document, and the condition by which all its matches are counted. */
+export type PerDocument = { fetched: number; matches: Condition }
+
 /** The order of an exhaustive search: all matches in the order of documents, beginning behind the block `after`. */
-export type ByDocument = { by: 'document'; after: { documentId: string; ord: number } | null }
+export type ByDocument = {
+  by: 'document'
+  after: { documentId: string; ord: number } | null
+  /** Whether to read the blocks of the documents in scope, which filters have made few, and not the lists of the words. */
+  read: 'words' | 'documents'
+}
 
 /**
  * A condition on blocks in two steps: what the index is asked for, and what PostgreSQL then checks in the rows found.
@@ -65,6 +119,8 @@ export type Condition = {
 /** A search that is ready for the index. */
 export type SearchRequest = Condition & {
   scope: SearchScope
+  /** Whether filters leave so few documents that the statement begins with a list of them. */
+  listed: boolean
   order: ByScore | ByDocument
   limit: number
 }

@@ -6,8 +6,18 @@ import { Nullable } from '../../schema/identifiers.ts'
 import { keptPlans } from '../ranking/tuning.ts'
 import { candidates, matchCounts } from './candidates.ts'
 import { coverage, scopeFingerprint } from './coverage.ts'
-import { AncestorShape, ancestorColumns, freshHits, type Hit, HitShape, pathsIn, shortEnough } from './hits.ts'
+import {
+  AncestorShape,
+  ancestorColumns,
+  freshHits,
+  type Hit,
+  HitShape,
+  hitOrder,
+  pathsIn,
+  shortEnough,
+} from './hits.ts'
 import type { RankedTerm, SearchRequest } from './request.ts'
+import { scopeTables } from './scope.ts'
 
 const AnswerShape = Type.Object({
   hits: Type.Array(HitShape),
@@ -42,12 +52,12 @@ const AnswerRow = row(AnswerShape)
  */
 export async function runSearch(db: Queryable, request: SearchRequest): Promise<SearchAnswer> {
   const statement = sql.type(AnswerRow)`
-    WITH counts AS MATERIALIZED (SELECT ${matchCounts(request)} AS matching),
+    WITH ${scopeTables(request.scope, request)} counts AS MATERIALIZED (SELECT ${matchCounts(request)} AS matching),
     candidates AS MATERIALIZED (${candidates(request)}),
     fetched AS MATERIALIZED (${freshHits(request)}),
-    hits AS MATERIALIZED (${shortEnough})
+    hits AS MATERIALIZED (${shortEnough(request)})
     SELECT
-      coalesce((SELECT json_agg(h ORDER BY h.estimate DESC, h.document_id, h.ord) FROM hits h), '[]') AS hits,
+      coalesce((SELECT json_agg(f ORDER BY ${hitOrder(request)}) FROM hits f), '[]') AS hits,
       ${ancestorColumns},
       (SELECT count(*) FROM candidates) AS candidates,
       (SELECT count(*) FROM fetched) > (SELECT count(*) FROM hits) AS shortened,
@@ -55,7 +65,7 @@ export async function runSearch(db: Queryable, request: SearchRequest): Promise<
       ${newestEventId} AS newest_event_id,
       (SELECT matching FROM counts) AS matching,
       ${scopeFingerprint(request)} AS scope_fingerprint
-    FROM ${coverage(request.scope)} c`
+    FROM ${coverage(request.scope, request)} c`
   const { hits, knowledge_bases, folders, ...answer } = await db.one(
     keepsPlan(request) ? prepared(statement) : statement,
   )
@@ -70,8 +80,9 @@ export async function runSearch(db: Queryable, request: SearchRequest): Promise<
  * the values are hidden from the planner. Plans are kept only for passes over one cut for up to four single words, of
  * which the last may be typed. So there are few such statements.
  */
-function keepsPlan({ order }: SearchRequest): boolean {
+function keepsPlan({ scope, order }: SearchRequest): boolean {
   if (order.by === 'document' || order.always !== null || order.inScopeOnly) return false
+  if (scope.filters || order.read !== 'words' || order.perDocument !== null) return false
   return order.blocks >= keptPlans.blocks && order.terms.length <= keptPlans.terms && order.terms.every(isWord)
 }
 

@@ -1,9 +1,10 @@
 import Type from 'typebox'
 import { type Queryable, sql } from '../../database/database.ts'
 import { row } from '../../database/row.ts'
-import { fresh } from './candidates.ts'
 import { amongWorkspaces } from './conditions.ts'
+import { isInFreshDocument } from './matches.ts'
 import type { SearchScope } from './request.ts'
+import { scopeTables } from './scope.ts'
 
 // The most blocks that are looked at for one that is in scope and whose index is current.
 const mostBlocks = 1000
@@ -20,16 +21,18 @@ export async function countInScope(
 ): Promise<readonly number[]> {
   const { tsqueries, scope, most } = asked
   return db.anyFirst(sql.type(row(Type.Object({ matching: Type.Number() })))`
+    WITH ${scopeTables(scope, { listed: false })} asked AS (
+      SELECT * FROM ${sql.unnest(
+        tsqueries.map((tsquery, n) => [tsquery, n]),
+        ['text', 'int4'],
+      )} AS asked (tsquery, n))
     SELECT (SELECT count(*) FROM (
       SELECT FROM (
         SELECT b.workspace_id, b.document_id FROM search_blocks b
         WHERE b.tsv @@ asked.tsquery::tsquery AND ${amongWorkspaces(sql.fragment`b.workspace_id`, scope)}
         LIMIT ${mostBlocks}) AS b
-      WHERE ${fresh(scope)} LIMIT ${most}) AS found) AS matching
-    FROM ${sql.unnest(
-      tsqueries.map((tsquery, n) => [tsquery, n]),
-      ['text', 'int4'],
-    )} AS asked (tsquery, n) ORDER BY asked.n`)
+      WHERE ${isInFreshDocument(scope)} LIMIT ${most}) AS found) AS matching
+    FROM asked ORDER BY asked.n`)
 }
 
 /** What finds the words near a word: how they begin, how they end, single edits of it, and their length. */

@@ -47,6 +47,9 @@ export function scopeLexemes(document: ScopedDocument): string[] {
   ]
 }
 
+/** The scopes of a search. A block in scope carries each single lexeme, and at least one lexeme of each list. */
+export type ScopeLexemes = readonly (string | readonly string[])[]
+
 /** The scope lexeme of every block of a workspace. */
 export const workspaceLexeme = (workspaceId: string) => `@w${workspaceId}`
 
@@ -55,3 +58,6 @@ export const knowledgeBaseLexeme = (knowledgeBaseId: number) => `@k${knowledgeBa
 
 /** The scope lexeme of every block of documents in a locale. */
 export const localeLexeme = (locale: string) => `@l${locale}`
+
+/** The scope lexeme of every block of a type, or of every block inside a node of a type. */
+export const blockTypeLexeme = (type: string) => `@b${type}`

@@ -4,10 +4,10 @@ import { appendedSegmentsOf, runsOf, type Segment, type SegmentKind, segmentsOf 
 import { stemsIn, stopWordLanguages } from './stems.ts'
 
 /**
- * The version of the tokeniser. Raise it whenever the same text gives other lexemes than before: every document is then
- * indexed again.
+ * The version of the tokeniser. Raise it whenever the same block gives other lexemes than before: every document is
+ * then indexed again.
  */
-export const tokeniserEpoch = 8
+export const tokeniserEpoch = 9
 
 /**
  * A token of a text, of one of four kinds.

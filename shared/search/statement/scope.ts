@@ -1,0 +1,73 @@
+import { sql } from '../../database/database.ts'
+import { inWorkspaces } from '../../database/workspaces.ts'
+import type { Fragment } from './conditions.ts'
+import type { DocumentFilters, SearchScope } from './request.ts'
+
+/**
+ * The condition that a document `d` is in a scope. The caller must already have selected the workspaces of the scope
+ * (sql/0024). With a filter by folder, the statement must begin with `scopeTables`.
+ */
+export function isIncluded({ filters, ...scope }: SearchScope): Fragment {
+  return filters ? sql.fragment`${isInLocale(scope)} AND ${passes(filters)}` : isInLocale(scope)
+}
+
+/**
+ * Selects columns of all documents `d` in a narrowed scope. The statement must begin with `scopeTables`. Documents are
+ * read through the index of their folders, since the planner does not know how few folders there are.
+ */
+export function documentsInScope(scope: SearchScope, columns: Fragment): Fragment {
+  const { folderId, ...others } = scope.filters ?? {}
+  if (folderId === undefined) {
+    return sql.fragment`
+      SELECT ${columns} FROM documents d
+      WHERE ${inWorkspaces(sql.fragment`d.workspace_id`, scope.workspaceIds)} AND ${isIncluded(scope)}`
+  }
+  return sql.fragment`
+    SELECT d.* FROM chosen_folders f CROSS JOIN LATERAL (
+      SELECT ${columns} FROM documents d
+      WHERE d.workspace_id = f.workspace_id AND d.folder_id = f.id AND ${isIncluded({ ...scope, filters: others })}
+      OFFSET 0) AS d`
+}
+
+/**
+ * The tables at the beginning of a statement in a scope. `chosen_folders` has the folder of a filter and all folders
+ * below it. With `listed`, `scoped` has the key and the time of the last change of each document in scope.
+ */
+export function scopeTables(scope: SearchScope, { listed }: { listed: boolean }): Fragment {
+  const { filters, workspaceIds } = scope
+  const folders =
+    filters?.folderId === undefined
+      ? sql.fragment``
+      : sql.fragment`
+    chosen_folders AS MATERIALIZED (
+      WITH RECURSIVE below AS (
+        SELECT f.workspace_id, f.id FROM folders f
+        WHERE f.id = ${filters.folderId} AND ${inWorkspaces(sql.fragment`f.workspace_id`, workspaceIds)}
+        UNION ALL
+        SELECT f.workspace_id, f.id FROM below b JOIN folders f ON f.workspace_id = b.workspace_id AND f.parent_id = b.id
+      )
+      SELECT * FROM below),`
+  if (!listed) return folders
+  return sql.fragment`${folders}
+    scoped AS MATERIALIZED (${documentsInScope(scope, sql.fragment`d.workspace_id, d.id, d.updated_at`)}),`
+}
+
+function isInLocale({ locale, knowledgeBaseId }: SearchScope): Fragment {
+  const exact = typeof locale === 'object' ? locale.exact : null
+  return sql.fragment`search_includes(d, ${knowledgeBaseId ?? null}, ${exact}, ${locale !== 'default'})`
+}
+
+// The condition that a document `d` passes all filters.
+function passes({ folderId, documentId, updatedBy, updatedAfter, updatedBefore }: DocumentFilters): Fragment {
+  const folders = sql.fragment`(SELECT array_agg(id) FROM chosen_folders)`
+  const conditions = [
+    ...(folderId === undefined ? [] : [sql.fragment`d.folder_id = ANY(${folders}::int8[])`]),
+    ...(documentId === undefined ? [] : [sql.fragment`d.id = ${documentId}`]),
+    ...(updatedBy === undefined ? [] : [sql.fragment`d.updated_by = ${updatedBy}`]),
+    ...(updatedAfter === undefined ? [] : [sql.fragment`d.updated_at >= ${instant(updatedAfter)}`]),
+    ...(updatedBefore === undefined ? [] : [sql.fragment`d.updated_at < ${instant(updatedBefore)}`]),
+  ]
+  return sql.fragment`${sql.join([sql.fragment`true`, ...conditions], sql.fragment` AND `)}`
+}
+
+const instant = (milliseconds: number) => sql.fragment`to_timestamp(${milliseconds}::float8 / 1000)::timestamptz(3)`
