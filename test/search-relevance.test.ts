@@ -9,6 +9,8 @@ import { startSearchService, untilFresh } from './support/workers.ts'
 const promises: readonly { kind: Kind; least: number; promise: string }[] = [
   { kind: 'plain', least: 0.95, promise: 'words lead to the document that has them' },
   { kind: 'inflected', least: 0.9, promise: 'other forms of a word lead to the same document, in many languages' },
+  { kind: 'misspelt', least: 0.85, promise: 'a misspelt word leads to its document once the suggestion is followed' },
+  { kind: 'prefix', least: 0.9, promise: 'a word that is still being typed leads to its document' },
   { kind: 'identifier', least: 0.95, promise: 'a name from code is found, whole and by its parts' },
   { kind: 'version', least: 0.9, promise: 'a version is found with its product, in full or abbreviated' },
   { kind: 'file name', least: 0.95, promise: 'a file name is found with its folders and without them' },

@@ -50,14 +50,11 @@ export async function rankHits(hits: readonly Hit[], ranking: Ranking): Promise<
     const scored = scoredHit(hit, { ...ranking, matches })
     if (scored !== null) ranked.push(scored)
   }
-  return ranking.order === 'document' ? ranked : bestFirst(ranked, ranking.order)
+  return ranking.order === 'document' ? ranked : inOrder(ranked, ranking.order)
 }
 
-/**
- * Sorts hits: whole words before mere beginnings, then by score, document and block. By `updated_at`, the time comes
- * before all of these.
- */
-export function bestFirst(hits: readonly RankedHit[], order: Exclude<HitOrder, 'document'>): RankedHit[] {
+/** Sorts hits by time if so ordered, then whole words before mere beginnings, then by score, document and block. */
+export function inOrder(hits: readonly RankedHit[], order: HitOrder): RankedHit[] {
   const byTime = order === 'updated_at'
   return hits.toSorted(
     (a, b) =>

@@ -2,7 +2,7 @@ import type { Queryable } from '../database/database.ts'
 import { bestOfDocuments } from './groups.ts'
 import { anyTerm, halfCondition, halfOf } from './matching/query.ts'
 import type { TopK, TopKQuery } from './pass.ts'
-import { bestFirst, type RankedHit, rounded } from './rank.ts'
+import { inOrder, type RankedHit, rounded } from './rank.ts'
 import { blocksOfDocuments, fieldWeights, matchingLimit, partInDocument } from './ranking/tuning.ts'
 import type { Condition } from './statement/request.ts'
 import { topK } from './top-k.ts'
@@ -23,11 +23,17 @@ export async function topKOfHalf(db: Queryable, query: RelaxedQuery): Promise<To
   const half = halfOf(query.terms)
   const inBlocks = await topKOfSome(db, query, half)
   if (inBlocks.hits.length > 0 || half === 1) return inBlocks
-  const { perDocument } = query
-  const most = Math.max(query.limit, blocksOfDocuments)
-  const ofAny = await topKOfSome(db, { ...query, limit: most, perDocument: perDocument && most }, 1)
-  const hits = bestFirst(inDocuments(ofAny.hits, half), query.sort === 'updated_at' ? 'updated_at' : 'score')
-  return { ...ofAny, hits: perDocument === undefined ? hits : bestOfDocuments(hits, perDocument) }
+  return topKOfDocuments(db, query, half)
+}
+
+// The hits of a document are limited and sorted by time only after the words of all its hits are known.
+async function topKOfDocuments(db: Queryable, query: RelaxedQuery, least: number): Promise<TopK> {
+  const { limit, sort = 'relevance', perDocument, ...other } = query
+  const most = Math.max(limit, blocksOfDocuments)
+  const ofAny = perDocument === undefined ? other : { ...other, perDocument: most }
+  const { hits, answer } = await topKOfSome(db, { ...ofAny, limit: most }, 1)
+  const found = inOrder(inDocuments(hits, least), sort === 'updated_at' ? sort : 'score')
+  return { hits: perDocument === undefined ? found : bestOfDocuments(found, perDocument), answer }
 }
 
 async function topKOfSome(db: Queryable, query: RelaxedQuery, minimumShouldMatch: number): Promise<TopK> {

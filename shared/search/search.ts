@@ -3,7 +3,7 @@ import { Refusal } from '../errors/errors.ts'
 import { decodeSearchCursor, encodeSearchCursor, type SearchCursor, sameSearch } from './cursor.ts'
 import { withFurtherMatches } from './groups.ts'
 import { inAllLanguages } from './languages.ts'
-import type { Term, TermQuery } from './matching/query.ts'
+import { halfOf, type Term, type TermQuery } from './matching/query.ts'
 import { narrowingOf, readsOf } from './narrowing.ts'
 import type { TopK } from './pass.ts'
 import { prepare, scopesOf } from './prepare.ts'
@@ -16,6 +16,7 @@ import { relaxedTerms } from './relaxed-terms.ts'
 import type { SearchProjection } from './schema.ts'
 import type { Search } from './statement/request.ts'
 import { runSearch, type SearchAnswer } from './statement/statement.ts'
+import { suggestionFor } from './suggestion.ts'
 import { topK } from './top-k.ts'
 
 /** The result of a search: hits in order, whether there are more, and how much the index covers. */
@@ -24,6 +25,8 @@ export type SearchOutcome = {
   hasMore: boolean
   nextCursor: string | null
   projection: SearchProjection
+  /** The query with other words, where nothing matched strictly (`suggestionFor`); null for none. */
+  suggestion: string | null
 }
 
 /** A database that runs single statements, and transactions for statements that need one snapshot. */
@@ -32,16 +35,24 @@ export type SearchDatabase = Queryable & Pick<Database, 'transaction'>
 /**
  * Finds the best hits of all matches. With `relax`, a search of three or more words that no block contains together
  * returns other blocks, marked as relaxed (api/guide/search.md#relaxed). One snapshot yields the relaxed hits, the
- * member `projection`, and the finding that no block contains all terms.
+ * member `projection`, and the finding that no block contains all terms. Where no block does, `relax` also asks for a
+ * suggestion (api/guide/search.md#suggestion).
  */
 export async function searchTopK(
   database: SearchDatabase,
   search: Search & { relax: boolean },
 ): Promise<SearchOutcome> {
-  return inAllLanguages(database, search.scope.workspaceIds, async (languages) => {
+  const { best, languages } = await inAllLanguages(database, search.scope.workspaceIds, async (languages) => {
     const best = await bestOf(database, search, languages)
-    return { found: outcomeOf(best, search), languages: best.answer.languages }
+    return { found: { best, languages }, languages: best.answer.languages }
   })
+  const outcome = outcomeOf(best, search)
+  const isFound = best.hits.some(({ explanation }) => !explanation.relaxed)
+  if (isFound || !search.relax) return outcome
+  const suggestion = await inSnapshot(database, (snapshot) =>
+    suggestionFor(snapshot, { ...prepare(search, languages), scope: search.scope, languages }),
+  )
+  return { ...outcome, suggestion }
 }
 
 /**
@@ -84,7 +95,7 @@ export async function searchExhaustive(
   const next: SearchCursor | null = hasMore
     ? { documentId: last.document_id, ord: last.ord, fingerprint: answer.scope_fingerprint }
     : null
-  return { hits, hasMore, nextCursor: next && encodeSearchCursor(search, next), projection }
+  return { hits, hasMore, nextCursor: next && encodeSearchCursor(search, next), projection, suggestion: null }
 }
 
 // Most searches find something at once, so only searches that find nothing pay for a transaction.
@@ -94,18 +105,19 @@ async function bestOf(
   languages: readonly string[],
 ): Promise<TopK> {
   const statistics = await indexStatistics(database)
-  const narrowing = await narrowingOf(database, { ...search, scopes: scopesOf(search), statistics })
-  const queryOf = (read: Search) => {
-    const prepared = prepare(read, languages)
-    return { ...search, ...prepared, minimumShouldMatch: prepared.terms.length, languages, statistics, narrowing }
+  const prepared = prepare({ ...search, typing: false }, languages)
+  const narrowing = await narrowingOf(database, { ...search, ...prepared, statistics })
+  const queryOf = (read: typeof prepared) => {
+    return { ...search, ...read, minimumShouldMatch: read.terms.length, languages, statistics, narrowing }
   }
-  const written = queryOf({ ...search, typing: false })
-  const typed = search.typing ? queryOf(search) : written
+  const written = queryOf(prepared)
+  const typed = search.typing ? queryOf(prepare(search, languages)) : written
   const isTyped = typed.terms.some(({ wholeWords }) => wholeWords !== null)
   // Whole words come first, so the beginnings of words are looked for only where whole words are few.
-  const whole = await topK(database, written)
-  if (isTyped ? whole.hits.length > search.limit || whole.answer.shortened : whole.hits.length > 0) return whole
-  const best = isTyped ? await topK(database, typed) : whole
+  const whole = isTyped && search.sort === 'updated_at' ? null : await topK(database, written)
+  const isEnough = isTyped ? whole && (whole.hits.length > search.limit || whole.answer.shortened) : whole?.hits.length
+  if (whole !== null && isEnough) return whole
+  const best = isTyped || whole === null ? await topK(database, typed) : whole
   if (best.hits.length > 0 || !search.relax) return best
   const relaxed = isTyped && isLight(typed.terms, statistics) ? typed : written
   const terms = relaxedTerms(relaxed.terms, languages)
@@ -114,7 +126,9 @@ async function bestOf(
     const again = await topK(snapshot, typed)
     if (again.hits.length > 0) return again
     const counted = typed.terms.map(({ tsquery }, index) => [tsquery, again.answer.matching[index] ?? 0] as const)
-    return topKOfHalf(snapshot, { ...relaxed, terms, matching: new Map(counted) })
+    const matching = new Map(counted)
+    const there = terms.filter(({ tsquery }) => matching.get(tsquery) !== 0)
+    return there.length < halfOf(terms) ? again : topKOfHalf(snapshot, { ...relaxed, terms, matching })
   })
 }
 
@@ -132,6 +146,7 @@ function outcomeOf({ hits, answer }: TopK, { limit, perDocument }: Search): Sear
     hasMore: hits.length > limit || answer.shortened,
     nextCursor: null,
     projection: projectionOf(answer),
+    suggestion: null,
   }
 }
 

@@ -89,20 +89,19 @@ export const searchV2Parameters = Type.Object({
  * `invalid_request`.
  */
 export function searchOf(caller: Caller, query: StaticDecode<typeof searchParameters>): Search {
-  if (query.typing) throw onlyInTopK('typing')
+  if (query.typing) throw notOffered('typing', 'is not available in version 1')
   return searchIn(query, scopeOf(caller, query))
 }
 
-/**
 /**
  * The search that a request of version 2 asks for. Refuses with 400 `invalid_request` malformed times and what an
  * exhaustive search does not offer. Refuses a malformed locale with 400 `invalid_locale`.
  */
 export function searchV2Of(caller: Caller, query: StaticDecode<typeof searchV2Parameters>): Search {
   if (query.mode === 'exhaustive') {
-    if (query.typing) throw onlyInTopK('typing')
-    if (query.sort === 'updated_at') throw notExhaustive('sort')
-    if (query.group_by !== undefined) throw notExhaustive('group_by')
+    if (query.sort === 'updated_at') throw notOffered('sort')
+    if (query.group_by !== undefined) throw notOffered('group_by')
+    if (query.typing) throw notOffered('typing')
   }
   return { ...searchIn(query, { ...scopeOf(caller, query), locale: localeScope(query.locale) }), typing: query.typing }
 }
@@ -142,15 +141,8 @@ function filtersOf(query: CommonQuery): DocumentFilters | null {
   return Object.values(filters).every((value) => value === undefined) ? null : filters
 }
 
-function notExhaustive(parameter: string): Refusal {
-  const message = 'is not available with mode=exhaustive'
+function notOffered(parameter: string, message = 'is not available with mode=exhaustive'): Refusal {
   return new Refusal('invalid_request', { details: { fields: [{ path: `?${parameter}`, message }] } })
-}
-
-function onlyInTopK(name: string): Refusal {
-  return new Refusal('invalid_request', {
-    details: { fields: [{ path: `?${name}`, message: 'only in GET /search/v2 with mode=topk' }] },
-  })
 }
 
 function localeScope(locale: string | undefined): SearchScope['locale'] {

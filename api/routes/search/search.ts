@@ -28,6 +28,14 @@ const SearchV2Response = Type.Object(
       { description: 'ends before `limit` where the texts of the hits would exceed 1 MB together' },
     ),
     projection: SearchProjection,
+    suggestion: Type.Optional(
+      Nullable(
+        Type.String({
+          description:
+            'in `topk`: where nothing matched all words, the query with its unknown words replaced by near words of the searched documents',
+        }),
+      ),
+    ),
   },
   { $id: 'SearchV2Response' },
 )
@@ -80,11 +88,12 @@ export const searchRoutes = [
         mode === 'topk'
           ? await searchTopK(service.database, { ...search, relax: true })
           : await searchExhaustive(db, { ...search, cursor })
-      const { hits, hasMore, nextCursor, projection } = outcome
+      const { hits, hasMore, nextCursor, projection, suggestion } = outcome
       const page = { has_more: hasMore, next_cursor: nextCursor }
       const results = hits.map((hit) => presentV2Result(hit, { highlight }))
       const shown = query.include_summary ? await withSummaries(db, { results, ...search.scope }) : results
-      return { data: { query: search.q, mode, results: shown, page, projection } }
+      const answer = { query: search.q, mode, results: shown, page, projection }
+      return { data: mode === 'topk' ? { ...answer, suggestion } : answer }
     },
   }),
 ]

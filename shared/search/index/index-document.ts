@@ -20,6 +20,7 @@ import {
 } from './index-queries.ts'
 import { indexOutlineOf, type SearchOutline, textblocksOf } from './outline.ts'
 import { blockVector } from './vector.ts'
+import { addToVocabularies } from './vocabulary.ts'
 
 // The distance between the numbers (`ord`) of neighbouring rows in a fresh index. The gap leaves room for sixteen
 // inserts at one spot before all rows get new numbers.
@@ -32,13 +33,16 @@ export type IndexSource = DocumentSource & {
   blocks: readonly IndexedBlock[]
 }
 
-/** A change of the index of a document: rows to remove by their `ord`, and rows to write. */
+/**
+ * A change of the index of a document: rows to remove by their `ord`, rows to write, and the words of the written rows.
+ */
 export type IndexChange = {
   language: string
   outline: SearchOutline
   places: RowPlaces
   remove: number[]
   write: BlockRow[]
+  words: string[]
 }
 
 /** Reads the documents of jobs, and the rows of their indexes, by id. Documents that are gone are left out. */
@@ -100,6 +104,7 @@ export function computeIndex(job: DocumentJob, source: IndexSource): IndexChange
   const there = new Map(source.blocks.map(({ ord, hash }) => [ord, hash]))
   const changed = wanted.filter(({ ord, hash }) => there.get(ord) !== hash)
   const kept = new Set(wanted.map(({ ord }) => ord))
+  const written = changed.map((entry) => writtenRow(entry, { language, scopes }))
   return {
     language,
     outline: indexOutlineOf(document),
@@ -112,7 +117,8 @@ export function computeIndex(job: DocumentJob, source: IndexSource): IndexChange
       ...source.blocks.map(({ ord }) => ord).filter((ord) => !kept.has(ord)),
       ...changed.map(({ ord }) => ord).filter((ord) => there.has(ord)),
     ],
-    write: changed.map((entry) => blockRow(entry, { language, scopes })),
+    write: written.map(({ row }) => row),
+    words: [...new Set(written.flatMap(({ words }) => [...words]))],
   }
 }
 
@@ -142,6 +148,10 @@ export async function writeIndexes(
   await insertRows(
     tx,
     derived.flatMap(({ job, result }) => result.write.map((block) => ({ job, ...block }))),
+  )
+  await addToVocabularies(
+    tx,
+    derived.map(({ job, result }) => ({ workspaceId: job.workspace_id, words: result.words })),
   )
 }
 
@@ -213,8 +223,9 @@ function hashOf({ blockTypes, text }: Pick<Entry, 'blockTypes' | 'text'>, contex
 
 type RowContext = { language: string; scopes: readonly string[] }
 
-function blockRow({ text, blockTypes, ...members }: Entry, { language, scopes }: RowContext): BlockRow {
+function writtenRow({ text, blockTypes, ...members }: Entry, { language, scopes }: RowContext) {
   const kind = { isTitle: members.type === 'title', isHeading: members.type === 'heading' }
   const chosenBy = [...scopes, ...blockTypes.map(blockTypeLexeme)]
-  return { ...members, body: text, ...blockVector({ text, ...kind, language, scopes: chosenBy }) }
+  const { words, ...vector } = blockVector({ text, ...kind, language, scopes: chosenBy })
+  return { row: { ...members, body: text, ...vector } satisfies BlockRow, words }
 }

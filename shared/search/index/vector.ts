@@ -2,6 +2,7 @@ import { impact } from '../ranking/bm25.ts'
 import { fieldWeights, referenceLength, tierThresholds, titleTiers } from '../ranking/tuning.ts'
 import { isIndexable, quoteLexeme, tierLexeme, unmarked } from '../text/lexemes.ts'
 import { type Token, tokenise } from '../text/tokenise.ts'
+import { isVocabulary } from '../text/vocabulary.ts'
 
 /** The last position that a tsvector can hold; tokens behind it are indexed without a position. */
 export const maxPosition = 16_383
@@ -26,9 +27,9 @@ export type BlockInput = {
 }
 
 /**
- * Makes what the index holds of a block: a literal for `::tsvector`, and the number of its words, at most 32,767, as
- * the length for BM25. Beside the tokens and their stems the vector has lexemes without positions: the scopes and the
- * impact tiers. A repeated word has weight A, so that `ts_rank` can leave it out.
+ * Makes what the index holds of a block: a literal for `::tsvector`, the number of its words, at most 32,767, as the
+ * length for BM25, and its words for the vocabulary. Beside the tokens and their stems the vector has lexemes without
+ * positions: the scopes and the impact tiers. A repeated word has weight A, so that `ts_rank` can leave it out.
  *
  * Whatever exceeds PostgreSQL's limits is left out. Positions after 16,383, and after the 255th of a lexeme, are left
  * out, so phrases are not found there. Lexemes are left out once the vector has 1 MB.
@@ -36,6 +37,7 @@ export type BlockInput = {
 export function blockVector({ text, language, isTitle, isHeading, scopes }: BlockInput): {
   tsv: string
   length: number
+  words: ReadonlySet<string>
 } {
   const tokens = tokenise(text, [language])
   const length = Math.min(tokens.filter(({ kind, repeated }) => kind !== 'whole' && !repeated).length, maxLength)
@@ -50,7 +52,7 @@ export function blockVector({ text, language, isTitle, isHeading, scopes }: Bloc
       if (weighted >= threshold || index < sureTiers) literal.add(tierLexeme(index + 1, lexeme), [])
     })
   }
-  return { tsv: literal.text(), length }
+  return { tsv: literal.text(), length, words: new Set(tokens.filter(isVocabulary).map(({ lexeme }) => lexeme)) }
 }
 
 /** The positions of each lexeme as a tsvector literal writes them. */

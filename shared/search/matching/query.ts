@@ -96,8 +96,8 @@ export function conjunction(terms: readonly { tsquery: string }[], scopes: Scope
 
 /** The `::tsquery` literal of the blocks that contain all terms and are in all scopes; null without any. */
 export function requirement(terms: readonly { tsquery: string }[], scopes: ScopeLexemes): string | null {
-  if (terms.length > 0) return inScopes(allOf(terms), scopes)
-  return scopes.length === 0 ? null : scopes.map(inScope).join(' & ')
+  const required = [...terms.map(({ tsquery }) => tsquery), ...scopes.map(inScope)]
+  return required.map((tsquery) => `(${tsquery})`).join(' & ') || null
 }
 
 /**
@@ -148,11 +148,11 @@ export function anyTwoOf(terms: readonly { tsquery: string }[]): string {
 
 /** The `::tsquery` literal of the blocks that match a tsquery and are in all scopes. */
 export function inScopes(tsquery: string, scopes: ScopeLexemes): string {
-  return [`(${tsquery})`, ...scopes.map(inScope)].join(' & ')
+  return [tsquery, ...scopes.map(inScope)].map((part) => `(${part})`).join(' & ')
 }
 
 function inScope(scope: ScopeLexemes[number]): string {
-  return `(${[scope].flat().map(quoteLexeme).join(' | ')})`
+  return [scope].flat().map(quoteLexeme).join(' | ')
 }
 
 // Of several terms, one suffices. A stop word among them is left out, unless all are stop words.

@@ -170,10 +170,10 @@ function kindOf(query: TierQuery): keyof typeof candidateBounds {
 function areFew(query: TierQuery, { blocks, shares, few }: Estimates & { few: number }): boolean {
   // Few matches of a narrowed search are soon found in the lists of the words, or in the few documents in scope.
   const matches = expectedMatches(query)
-  if (query.narrowed < 1 && Math.min(query.documentReads, matches / query.narrowed) > narrowedReads) return false
-  if (kindOf(query) !== 'relaxed' || query.minimumShouldMatch === 1) return matches <= few
-  const lists = sumOf(rarestOf(query, shares).slice(0, -1)) * (blocks / query.narrowed)
-  return matches <= few && lists <= relaxedListBlocks
+  if (query.narrowed < 1 && Math.min(blocks, matches / query.narrowed) > narrowedReads) return false
+  if (kindOf(query) !== 'relaxed') return matches <= few
+  const read = query.minimumShouldMatch === 1 ? shares : rarestOf(query, shares).slice(0, -1)
+  return matches <= few && sumOf(read) * (blocks / query.narrowed) <= relaxedListBlocks
 }
 
 /** The narrowest tier whose threshold times the weight of a term is at most a score; 0 where every product is more. */

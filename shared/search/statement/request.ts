@@ -36,7 +36,7 @@ export type Search = {
   q: string
   scope: SearchScope
   limit: number
-  /** Whether the last word of `q` also matches as the beginning of a word. */
+  /** Whether the last word also matches as the beginning of a word. */
   typing?: boolean | undefined
   /** The types of blocks that may match; absent for all types. */
   blockTypes?: readonly (typeof blockTypes)[number][] | undefined

@@ -17,7 +17,7 @@ import type { ByScore, RankedTerm } from './request.ts'
 
 /**
  * BM25 of a block `b`, computed by stock functions of PostgreSQL. The score is exact where each word has one form, else
- * an estimate; the best rows are scored again in Node. Blocks in which a word that is being typed stands as a whole come
+ * an estimate; the best rows are scored again in Node. Blocks with the whole of a word that is being typed come
  * first. `counts.matching` holds the numbers of blocks with each term.
  */
 export function blockScore({ terms, blocks, averageLength, minimumShouldMatch }: ByScore) {

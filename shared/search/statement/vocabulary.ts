@@ -1,0 +1,68 @@
+import Type from 'typebox'
+import { type Queryable, sql } from '../../database/database.ts'
+import { row } from '../../database/row.ts'
+import { amongWorkspaces } from './conditions.ts'
+import { isInFreshDocument } from './matches.ts'
+import type { SearchScope } from './request.ts'
+import { scopeTables } from './scope.ts'
+
+// The most blocks that are looked at for one that is in scope and whose index is current.
+const mostBlocks = 1000
+// The most words that one probe of the vocabulary returns.
+const mostWords = 5000
+
+/**
+ * For each tsquery the number of blocks in scope that match it and whose index is current, at most `most`. Only the
+ * first 1,000 blocks of the workspaces are looked at, so the number is too low where few of many blocks are in scope.
+ */
+export async function countInScope(
+  db: Queryable,
+  asked: { tsqueries: readonly string[]; scope: SearchScope; most: number },
+): Promise<readonly number[]> {
+  const { tsqueries, scope, most } = asked
+  return db.anyFirst(sql.type(row(Type.Object({ matching: Type.Number() })))`
+    WITH ${scopeTables(scope, { listed: false })} asked AS (
+      SELECT * FROM ${sql.unnest(
+        tsqueries.map((tsquery, n) => [tsquery, n]),
+        ['text', 'int4'],
+      )} AS asked (tsquery, n))
+    SELECT (SELECT count(*) FROM (
+      SELECT FROM (
+        SELECT b.workspace_id, b.document_id FROM search_blocks b
+        WHERE b.tsv @@ asked.tsquery::tsquery AND ${amongWorkspaces(sql.fragment`b.workspace_id`, scope)}
+        LIMIT ${mostBlocks}) AS b
+      WHERE ${isInFreshDocument(scope)} LIMIT ${most}) AS found) AS matching
+    FROM asked ORDER BY asked.n`)
+}
+
+/** What finds the words near a word: how they begin, how they end, single edits of it, and their length. */
+export type VocabularyProbe = { beginning: string; end: string; edits: string[]; shortest: number; longest: number }
+
+/**
+ * For each probe the words of the vocabularies of the workspaces that it finds, at most some thousand. Words may be
+ * among them that no document holds any more.
+ */
+export async function probeVocabulary(
+  db: Queryable,
+  asked: { probes: readonly VocabularyProbe[]; workspaceIds: readonly string[] },
+): Promise<readonly (readonly string[])[]> {
+  // The last code point ends the range of all words that begin with a text.
+  const range = (of: typeof word, bound: typeof word) => sql.fragment`
+    SELECT v.word FROM search_words v
+    WHERE v.workspace_id = ANY(${sql.array([...asked.workspaceIds], 'text')})
+      AND ${of} >= ${bound} AND ${of} < ${bound} || chr(1114111)
+      AND char_length(v.word) BETWEEN asked.shortest AND asked.longest LIMIT ${mostWords}`
+  return db.anyFirst(sql.type(row(Type.Object({ words: Type.Array(Type.String()) })))`
+    SELECT ARRAY(
+      (${range(word, sql.fragment`asked.beginning`)})
+      UNION (${range(sql.fragment`reverse(v.word)`, sql.fragment`reverse(asked."end")`)})
+      UNION (
+        SELECT v.word FROM search_words v
+        WHERE v.workspace_id = ANY(${sql.array([...asked.workspaceIds], 'text')}) AND v.word = ANY(asked.edits))
+    ) AS words
+    FROM jsonb_to_recordset(${JSON.stringify(asked.probes.map((probe, n) => ({ ...probe, n })))}::jsonb)
+      AS asked (n int, beginning text, "end" text, edits text[], shortest int, longest int)
+    ORDER BY asked.n`)
+}
+
+const word = sql.fragment`v.word`
