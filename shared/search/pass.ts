@@ -1,7 +1,7 @@
 import type { Queryable } from '../database/database.ts'
 import { bestOfDocuments } from './groups.ts'
 import { beginningsOf, inScopes, requirement, type Term, type TermQuery } from './matching/query.ts'
-import { type Narrowing, shareOfWorkspaces, tierQueryOf } from './narrowing.ts'
+import { type Narrowing, shareOfLists, shareOfWorkspaces } from './narrowing.ts'
 import { type HitOrder, type RankedHit, rankHits } from './rank.ts'
 import { idf } from './ranking/bm25.ts'
 import { type Cut, completeCut, cutCondition, isBoundable, isComplete, upperBound } from './ranking/cuts.ts'
@@ -128,11 +128,8 @@ function conditionOf(query: TopKQuery, cut: Cut): Condition {
   const workspaces = workspacesOf(scope, statistics)
   const inCut = condition === null ? null : cutCondition(terms, cut)
   if (inCut === null || !cut.recheckTerms) {
-    const narrowing = {
-      share: tierQueryOf(query).share,
-      isNarrowed: scopes.length > 0 || workspaces !== null,
-      statistics,
-    }
+    const isNarrowed = scopes.length > 0 || workspaces !== null
+    const narrowing = { share: shareOfLists(query), isNarrowed, statistics }
     const indexed = minimumShouldMatch < terms.length ? terms : indexedTerms(terms, narrowing)
     if (indexed.length === terms.length) {
       return { condition: condition && allOf([condition, inCut, workspaces]), recheck }

@@ -3,7 +3,7 @@ import { type Reads, readsOf, tierQueryOf } from './narrowing.ts'
 import { type PassOptions, runPass, type TopK, type TopKQuery } from './pass.ts'
 import { type Cut, completeCut, isComplete } from './ranking/cuts.ts'
 import { planTiers } from './ranking/plan-tiers.ts'
-import { narrowedReads } from './ranking/tuning.ts'
+import { newestReads } from './ranking/tuning.ts'
 import type { NewestSource } from './statement/request.ts'
 
 /**

@@ -170,7 +170,7 @@ function kindOf(query: TierQuery): keyof typeof candidateBounds {
 function areFew(query: TierQuery, { blocks, shares, few }: Estimates & { few: number }): boolean {
   // Few matches of a narrowed search are soon found in the lists of the words, or in the few documents in scope.
   const matches = expectedMatches(query)
-  if (query.narrowed < 1 && Math.min(blocks, matches / query.narrowed) > narrowedReads) return false
+  if (query.narrowed < 1 && Math.min(query.documentReads, matches / query.narrowed) > narrowedReads) return false
   if (kindOf(query) !== 'relaxed') return matches <= few
   const read = query.minimumShouldMatch === 1 ? shares : rarestOf(query, shares).slice(0, -1)
   return matches <= few && sumOf(read) * (blocks / query.narrowed) <= relaxedListBlocks
