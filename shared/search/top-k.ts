@@ -51,7 +51,7 @@ export function topKOfHalf(
   const condition = halfCondition(rarestFirst, scopes)
   // A count that reached its limit says nothing about how many blocks match.
   const known = matching.map((number) => (number === matchingLimit ? Number.POSITIVE_INFINITY : number))
-  return topK(db, { ...query, matching: known, condition, recheck: null, minimumShouldMatch: halfOf(terms) })
+  return topK(db, { ...query, matching: known, condition, recheck: query.always, minimumShouldMatch: halfOf(terms) })
 }
 
 /**

@@ -153,8 +153,8 @@ export async function tellStory(
   await call('deletePublicShare', { path: { id: shareId } })
 
   await untilFresh(client)
-  await call('search', { query: { q: 'litres', knowledge_base_id: base } })
-  await call('searchV2', { query: { q: 'hundred litres', knowledge_base_id: base } })
+  await call('search', { query: { q: 'litr* -milk', syntax: 'operators', knowledge_base_id: base } })
+  await call('searchV2', { query: { q: 'hundred lit', typing: 'true', knowledge_base_id: base } })
 
   const relation = await call('createRelation', {
     body: {

@@ -54,7 +54,7 @@ export const searchRoutes = [
     bucket: 'search',
     query: searchParameters,
     success: { status: 200, description: 'Hits, the best first', data: SearchResult, list: true },
-    errors: [],
+    errors: ['invalid_query'],
     async handle({ service, caller, query }) {
       const { hits } = await searchTopK(service.database, { ...searchOf(caller, query), relax: false })
       return { data: hits.map(presentResult), page: { cursor: null, next_cursor: null, has_more: false } }
@@ -73,7 +73,7 @@ export const searchRoutes = [
     bucket: 'search',
     query: searchV2Parameters,
     success: { status: 200, description: 'Hits and what the index covers', data: SearchV2Response },
-    errors: ['invalid_locale', 'search_cursor_stale', 'search_cursor_invalid'],
+    errors: ['invalid_query', 'invalid_locale', 'search_cursor_stale', 'search_cursor_invalid'],
     async handle({ service, db, caller, query }) {
       const { mode = 'topk', cursor } = query
       const search = searchV2Of(caller, query)

@@ -80,8 +80,9 @@ export async function runSearch(db: Queryable, request: SearchRequest): Promise<
  * the values are hidden from the planner. Plans are kept only for passes over one cut for up to four single words, of
  * which the last may be typed. So there are few such statements.
  */
-function keepsPlan({ scope, order }: SearchRequest): boolean {
+function keepsPlan({ scope, order, recheck }: SearchRequest): boolean {
   if (order.by === 'document' || order.always !== null || order.inScopeOnly) return false
+  if (recheck.titles.length > 0 || recheck.rows !== 'any') return false
   if (scope.filters || order.read !== 'words' || order.perDocument !== null) return false
   return order.blocks >= keptPlans.blocks && order.terms.length <= keptPlans.terms && order.terms.every(isWord)
 }
