@@ -1,3 +1,4 @@
+import type { MetadataFilter } from '../../documents/metadata-filter.ts'
 import type { Syntax } from '../matching/grammar.ts'
 import type { Step } from '../matching/query.ts'
 
@@ -24,6 +25,8 @@ export type DocumentFilters = {
   updatedAfter?: number | undefined
   /** Unix milliseconds, exclusive. */
   updatedBefore?: number | undefined
+  /** Tags and properties. */
+  metadata?: MetadataFilter | undefined
 }
 
 /** The types by which a search can choose blocks; `table` and `listItem` are all blocks inside (`Textblock`). */
