@@ -122,6 +122,15 @@ export const errorCatalogue = {
     details: guardHeader,
   },
   precondition_mismatch: { status: 400, message: 'The guards in header and body differ.', details: guardHeader },
+  invalid_query: {
+    status: 400,
+    message: 'The query only excludes; it needs a word that must match, too.',
+    details: Type.Object({
+      position: Type.Integer({
+        description: 'of the first exclusion in the query after NFKC and trimming, in characters from 0',
+      }),
+    }),
+  },
   invalid_locale: {
     status: 400,
     otherStatus: 422,

@@ -36,10 +36,11 @@ export function sameSearch(cursor: BoundCursor, search: Search): boolean {
   return cursor.search === digest(search)
 }
 
-function digest({ q, scope, blockTypes }: Search): string {
+function digest({ q, scope, blockTypes, syntax = 'plain' }: Search): string {
   const bound: unknown[] = [q, [...scope.workspaceIds].sort(), scope.knowledgeBaseId ?? null, scope.locale]
   if (scope.filters || blockTypes) {
     bound.push(Object.entries(scope.filters ?? {}).sort(), [...new Set(blockTypes)].sort())
   }
+  if (syntax !== 'plain') bound.push(syntax)
   return createHash('sha256').update(JSON.stringify(bound)).digest('base64url').slice(0, 16)
 }

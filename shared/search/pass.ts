@@ -15,7 +15,7 @@ import {
   spareHits,
   workspaceBounds,
 } from './ranking/tuning.ts'
-import type { CandidateSource, Condition, PerDocument, Search, SearchScope } from './statement/request.ts'
+import type { CandidateSource, Condition, PerDocument, Recheck, Search, SearchScope } from './statement/request.ts'
 import { runSearch, type SearchAnswer } from './statement/statement.ts'
 import { quoteLexeme, type ScopeLexemes, workspaceLexeme } from './text/lexemes.ts'
 
@@ -26,6 +26,10 @@ export type TopKQuery = Condition & {
   terms: readonly (Term & TermQuery)[]
   /** How many of the terms a match must contain. */
   minimumShouldMatch: number
+  /** The terms that a match must not contain. */
+  excluded: readonly Term[]
+  /** What is checked of every match, whichever terms it contains. */
+  always: Recheck
   /** The scopes, in all of which each match is. */
   scopes: ScopeLexemes
   /**
@@ -69,7 +73,7 @@ export type Pass = TopK & {
 /** Runs one statement of a ranked search, and ranks the fetched hits exactly. */
 export async function runPass(db: Queryable, input: { query: TopKQuery } & PassOptions): Promise<Pass> {
   const { query, cut, read, narrower, inScopeOnly = false } = input
-  const { terms, scope, limit, languages, statistics, minimumShouldMatch, narrowing } = query
+  const { terms, excluded, scope, limit, languages, statistics, minimumShouldMatch, narrowing } = query
   const { averageLength } = statistics
   const blocks = Math.max(statistics.blocks, matchingLimit)
   const perDocument = perDocumentOf(query)
@@ -93,7 +97,7 @@ export async function runPass(db: Queryable, input: { query: TopKQuery } & PassO
   })
   const weights = terms.map((_, index) => idf({ documents: blocks, matching: answer.matching[index] ?? 1 }))
   const order: HitOrder = typeof read === 'object' ? 'updated_at' : 'score'
-  const ranked = await rankHits(answer.hits, { terms, weights, averageLength, minimumShouldMatch, order })
+  const ranked = await rankHits(answer.hits, { terms, excluded, weights, averageLength, minimumShouldMatch, order })
   const hits = query.perDocument === undefined ? ranked : bestOfDocuments(ranked, query.perDocument)
   const truncated = answer.candidates >= candidateLimit
   const last = hits[limit - 1]?.score ?? 0
@@ -137,11 +141,14 @@ function conditionOf(query: TopKQuery, cut: Cut): Condition {
     const checked = terms.filter((term) => !indexed.includes(term))
     return {
       condition: allOf([requirement(indexed, scopes), inCut, workspaces]),
-      recheck: allOf([...checked.map(({ tsquery }) => tsquery), recheck]),
+      recheck: { ...recheck, tsquery: allOf([...checked.map(({ tsquery }) => tsquery), recheck.tsquery]) },
     }
   }
   // A block in a tier of a word contains the word, so the index need not read the list of all blocks with the word.
-  return { condition: allOf([inScopes(inCut, scopes), workspaces]), recheck: allOf([condition, recheck]) }
+  return {
+    condition: allOf([inScopes(inCut, scopes), workspaces]),
+    recheck: { ...recheck, tsquery: allOf([condition, recheck.tsquery]) },
+  }
 }
 
 /**

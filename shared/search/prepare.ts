@@ -1,16 +1,72 @@
-import { parseQuery } from './matching/grammar.ts'
-import { conjunction, recheckOf, termQueries } from './matching/query.ts'
-import type { Search } from './statement/request.ts'
+import { parseQuery, type Query } from './matching/grammar.ts'
+import {
+  anyOfTerms,
+  conjunction,
+  exactly,
+  excludedTerms,
+  recheckOf,
+  type Term,
+  type TermQuery,
+  type TitleCondition,
+  termQueries,
+  titleConditions,
+} from './matching/query.ts'
+import type { Recheck, Search } from './statement/request.ts'
 import { blockTypeLexeme, knowledgeBaseLexeme, localeLexeme, type ScopeLexemes } from './text/lexemes.ts'
 
-/** A search as terms and as a condition on blocks. The words are stemmed in the given languages. */
-export function prepare({ q, scope, blockTypes, typing }: Search, languages: readonly string[]) {
-  const query = parseQuery(q, { typing })
-  const terms = termQueries(query, languages)
+/**
+ * A search as terms and as a condition on blocks. The words are stemmed in the given languages. `terms` must all match,
+ * and are ranked. `always` is what is checked of every match, whichever of the terms it contains.
+ */
+export function prepare({ q, scope, blockTypes, syntax, typing }: Search, languages: readonly string[]) {
+  const query = parseQuery(q, { syntax, typing })
+  const { terms, titles, rows } = termsOf(query, languages)
+  const excluded = excludedTerms(query, languages)
+  const { workspaceIds } = scope
+  const always: Recheck = {
+    tsquery: excluded.text.map((term) => `!(${exactly(term)})`).join(' & ') || null,
+    titles: [
+      ...titles.map(({ title, text }) => {
+        return { title: exactly(title), text: text && exactly(text), excluded: false, workspaceIds }
+      }),
+      ...excluded.titles.map((title) => ({ title: exactly(title), text: null, excluded: true, workspaceIds })),
+    ],
+    rows,
+  }
   const scopes: ScopeLexemes = [
     ...(scope.knowledgeBaseId === undefined ? [] : [knowledgeBaseLexeme(scope.knowledgeBaseId)]),
     ...(typeof scope.locale === 'object' ? [localeLexeme(scope.locale.exact)] : []),
     ...(blockTypes === undefined ? [] : [blockTypes.map(blockTypeLexeme)]),
   ]
-  return { query, terms, scopes, condition: conjunction(terms, scopes), recheck: recheckOf(terms) }
+  const long = recheckOf(terms)
+  const tsquery = [long, always.tsquery].filter((part) => part !== null).map((part) => `(${part})`)
+  return {
+    query,
+    terms,
+    excluded: excluded.text,
+    scopes,
+    condition: conjunction(terms, scopes),
+    always,
+    recheck: { ...always, tsquery: tsquery.join(' & ') || null },
+  }
+}
+
+type QueryTerms = {
+  terms: readonly (Term & TermQuery)[]
+  titles: readonly TitleCondition[]
+  rows: Recheck['rows']
+}
+
+/**
+ * The terms of a query, and what remains of its conditions on titles. A hit contains a word of the query itself. Where
+ * every condition may be met by the title, hits are titles, and blocks that contain an alternative to a title.
+ */
+function termsOf(query: Query, languages: readonly string[]): QueryTerms {
+  const terms = termQueries(query, languages)
+  const titles = titleConditions(query, languages)
+  if (terms.length > 0 || titles.length === 0) return { terms, titles, rows: 'any' }
+  const texts = titles.flatMap(({ text }) => text ?? [])
+  if (texts.length === 0) return { terms: titles.map(({ title }) => title), titles: [], rows: 'titles' }
+  const all = anyOfTerms([...texts, ...titles.map(({ title }) => title)])
+  return { terms: [all], titles, rows: { matching: exactly(anyOfTerms(texts)) } }
 }

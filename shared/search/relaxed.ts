@@ -44,7 +44,7 @@ async function topKOfSome(db: Queryable, query: RelaxedQuery, minimumShouldMatch
   const counted = terms.map((term, index) => ({ term, matching: matching[index] ?? 0 }))
   const rarestFirst = counted.sort((a, b) => a.matching - b.matching).map(({ term }) => term)
   const condition = minimumShouldMatch === 1 ? anyTerm(terms, scopes) : halfCondition(rarestFirst, scopes)
-  const { hits, answer } = await topK(db, { ...query, matching, condition, recheck: null, minimumShouldMatch })
+  const { hits, answer } = await topK(db, { ...query, matching, condition, recheck: query.always, minimumShouldMatch })
   return { hits: hits.map((hit) => ({ ...hit, explanation: { ...hit.explanation, relaxed: true } })), answer }
 }
 

@@ -67,16 +67,16 @@ export async function searchExhaustive(
   const cursor = search.cursor === undefined ? null : decodeSearchCursor(search.cursor)
   if (cursor !== null && !sameSearch(cursor, search)) throw new Refusal('search_cursor_invalid')
   const { scope, limit } = search
-  const { answer, terms } = await inAllLanguages(db, scope.workspaceIds, async (languages) => {
+  const { answer, terms, excluded } = await inAllLanguages(db, scope.workspaceIds, async (languages) => {
     const prepared = prepare(search, languages)
-    const { condition, recheck, terms } = prepared
+    const { condition, recheck, terms, excluded } = prepared
     const query = { ...prepared, scope, limit, minimumShouldMatch: terms.length, statistics: await indexStatistics(db) }
     const narrowing = await narrowingOf(db, query)
     const read = readsOf({ ...query, narrowing }).documents ? 'documents' : 'words'
     const order = { by: 'document' as const, after: cursor, read } as const
     const listed = narrowing?.listed === true
     const answer = await runSearch(db, { scope, listed, condition, recheck, order, limit: limit + 1 })
-    return { found: { answer, terms }, languages: answer.languages }
+    return { found: { answer, terms, excluded }, languages: answer.languages }
   })
   const projection = projectionOf(answer)
   if (cursor !== null && cursor.fingerprint !== answer.scope_fingerprint) {
@@ -86,6 +86,7 @@ export async function searchExhaustive(
   const rarities = await estimatedRarities(db, terms)
   const hits = await rankHits(page, {
     terms,
+    excluded,
     ...rarities,
     minimumShouldMatch: terms.length,
     order: 'document',

@@ -157,9 +157,10 @@ export async function tellStory(
   await call('deletePublicShare', { path: { id: shareId } })
 
   await untilFresh(client)
-  await call('search', { query: { q: 'litres', knowledge_base_id: base, highlight: true } })
-  const waiting = { highlight: true, wait_ms: 5000 }
-  await call('searchV2', { query: { q: 'hundred litres', knowledge_base_id: base, ...waiting } })
+  const operators = { syntax: 'operators', highlight: true } as const
+  await call('search', { query: { q: 'litr* -milk', knowledge_base_id: base, ...operators } })
+  const waiting = { typing: 'true', highlight: true, wait_ms: 5000 } as const
+  await call('searchV2', { query: { q: 'hundred lit', knowledge_base_id: base, ...waiting } })
 
   const relation = await call('createRelation', {
     body: {

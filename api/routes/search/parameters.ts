@@ -3,6 +3,7 @@ import { type Caller, visibleWorkspaces } from '../../../shared/auth/caller.ts'
 import { Refusal } from '../../../shared/errors/errors.ts'
 import { canonicalLocale } from '../../../shared/locales/locale.ts'
 import { IntegerIdFilter } from '../../../shared/schema/identifiers.ts'
+import { parseQuery } from '../../../shared/search/matching/grammar.ts'
 import { QueryText, queryText } from '../../../shared/search/schema.ts'
 import {
   blockTypes,
@@ -47,6 +48,12 @@ const common = {
     Type.Integer({ minimum: 1, maximum: 5, default: 1, description: 'used with `group_by` only' }),
   ),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
+  syntax: Type.Optional(
+    Type.Enum(['plain', 'operators'], {
+      default: 'plain',
+      description: '`operators` adds `-word`, `-"phrase"`, `OR`, `title:word` and `word*` to words and phrases',
+    }),
+  ),
   highlight: Type.Optional(
     Type.Boolean({ default: false, description: 'adds to each hit where the terms stand in its text' }),
   ),
@@ -109,8 +116,12 @@ export function searchV2Of(caller: Caller, query: StaticDecode<typeof searchV2Pa
 type CommonQuery = StaticDecode<typeof searchParameters>
 
 function searchIn(query: CommonQuery, scope: SearchScope): Search {
+  const q = queryText(query.q)
+  const position = parseQuery(q, { syntax: query.syntax }).exclusionsAlone
+  if (position !== null) throw new Refusal('invalid_query', { details: { position } })
   return {
-    q: queryText(query.q),
+    q,
+    syntax: query.syntax,
     scope,
     limit: query.limit ?? 20,
     blockTypes: query.block_type,

@@ -54,7 +54,7 @@ export const searchRoutes = [
     bucket: 'search',
     query: searchParameters,
     success: { status: 200, description: 'Hits, the best first', data: SearchResult, list: true },
-    errors: [],
+    errors: ['invalid_query'],
     async handle({ service, caller, query }) {
       const search = searchOf(caller, query)
       const { highlight = false, wait_ms: waitMs = 0 } = query
@@ -77,7 +77,7 @@ export const searchRoutes = [
     bucket: 'search',
     query: searchV2Parameters,
     success: { status: 200, description: 'Hits and what the index covers', data: SearchV2Response },
-    errors: ['invalid_locale', 'search_cursor_stale', 'search_cursor_invalid'],
+    errors: ['invalid_query', 'invalid_locale', 'search_cursor_stale', 'search_cursor_invalid'],
     async handle({ service, db, caller, query }) {
       const { mode = 'topk', cursor, highlight = false, wait_ms: waitMs = 0 } = query
       const search = searchV2Of(caller, query)

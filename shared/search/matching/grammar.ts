@@ -12,8 +12,8 @@ const spacePattern = /\s/u
 // Two letters or digits, so that a single character is never searched for as the beginning of a word.
 const beginningPattern = /[\p{L}\p{N}].*[\p{L}\p{N}]/su
 
-/** How a query is read: `plain` knows words and phrases, `operators` also signs. */
-type Syntax = 'plain' | 'operators'
+/** How a query is read: `plain` knows words and phrases, `operators` also signs (api/guide/search.md#operators). */
+export type Syntax = 'plain' | 'operators'
 
 /** A word or phrase of a query as it was written, without its signs. */
 export type Clause = {

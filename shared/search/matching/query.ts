@@ -34,11 +34,13 @@ export type Term = {
 
 /**
  * The terms that a match must contain, stemmed in the languages in scope. Stop words outside quotes are left out unless
- * nothing else remains. Punctuation without a token is not required. A repeated term counts once.
+ * nothing else remains. Punctuation without a token is not required. A repeated term counts once. Conditions on titles
+ * are no terms (`titleConditions`).
  */
 export function requiredTerms(query: Query, languages: readonly string[]): Term[] {
   const terms = new Map<string, Term>()
   for (const clauses of query.required) {
+    if (clauses.some(({ inTitle }) => inTitle)) continue
     const term = anyTermOf(clauses.map((clause) => termOf(clause, languages)))
     const key = JSON.stringify(term.alternatives)
     if (term.alternatives.length > 0 && !terms.has(key)) terms.set(key, term)
@@ -46,6 +48,37 @@ export function requiredTerms(query: Query, languages: readonly string[]): Term[
   const all = [...terms.values()]
   const significant = all.filter(({ stop }) => !stop)
   return significant.length > 0 ? significant : all
+}
+
+/** A condition on a document: its title contains `title`, or the block itself contains `text`. */
+export type TitleCondition = { title: Term & TermQuery; text: (Term & TermQuery) | null }
+
+/** The conditions of a query on titles, stemmed in the languages in scope. */
+export function titleConditions(query: Query, languages: readonly string[]): TitleCondition[] {
+  return query.required.flatMap((clauses) => {
+    if (!clauses.some(({ inTitle }) => inTitle)) return []
+    const ofTitle = anyOfClauses(
+      clauses.filter(({ inTitle }) => inTitle),
+      languages,
+    )
+    const ofText = anyOfClauses(
+      clauses.filter(({ inTitle }) => !inTitle),
+      languages,
+    )
+    return ofTitle === null ? [] : [{ title: ofTitle, text: ofText }]
+  })
+}
+
+/** The terms that a match must not contain, and the terms that the title of its document must not contain. */
+export function excludedTerms(query: Query, languages: readonly string[]) {
+  const termsIn = (inTitle: boolean) =>
+    query.excluded.flatMap((clause) => (clause.inTitle === inTitle ? (anyOfClauses([clause], languages) ?? []) : []))
+  return { text: termsIn(false), titles: termsIn(true) }
+}
+
+/** A term of which one of several terms suffices. */
+export function anyOfTerms(terms: readonly Term[]): Term & TermQuery {
+  return withQueries(anyTermOf(terms))
 }
 
 /** A set of literals for one term. Each literal is a text that PostgreSQL casts to a `tsquery`. */
@@ -65,16 +98,29 @@ export type TermQuery = {
 
 /** The required terms of a query in its order, each with literals that PostgreSQL accepts whatever the query holds. */
 export function termQueries(query: Query, languages: readonly string[]): (Term & TermQuery)[] {
-  return requiredTerms(query, languages).map((term) => {
-    const verbatim = verbatimOf(term)
-    return {
-      ...term,
-      tsquery: term.alternatives.map(bounded).join(' | '),
-      full: term.alternatives.some(({ length }) => length > longSequence) ? anyReading(term.alternatives) : null,
-      verbatim: verbatim && anyReading(verbatim.map((steps) => steps.slice(0, longSequence))),
-      wholeWords: term.whole === null ? null : term.whole.map(bounded).join(' | '),
-    }
-  })
+  return requiredTerms(query, languages).map(withQueries)
+}
+
+/** The `::tsquery` literal of exactly the blocks that contain a term. */
+export function exactly({ tsquery, full }: TermQuery): string {
+  return full ?? tsquery
+}
+
+function withQueries(term: Term): Term & TermQuery {
+  const verbatim = verbatimOf(term)
+  return {
+    ...term,
+    tsquery: term.alternatives.map(bounded).join(' | '),
+    full: term.alternatives.some(({ length }) => length > longSequence) ? anyReading(term.alternatives) : null,
+    verbatim: verbatim && anyReading(verbatim.map((steps) => steps.slice(0, longSequence))),
+    wholeWords: term.whole === null ? null : term.whole.map(bounded).join(' | '),
+  }
+}
+
+function anyOfClauses(clauses: readonly Clause[], languages: readonly string[]): (Term & TermQuery) | null {
+  if (clauses.length === 0) return null
+  const term = anyTermOf(clauses.map((clause) => termOf(clause, languages)))
+  return term.alternatives.length === 0 ? null : withQueries(term)
 }
 
 /** The alternatives of a quoted phrase in surface forms alone; null for words, and for phrases without other forms. */

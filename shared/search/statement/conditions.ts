@@ -8,7 +8,7 @@ export type Fragment = ReturnType<typeof sql.fragment>
  * The condition that a column is a workspace in scope, in a form for which PostgreSQL does not use an index. PostgreSQL
  * would use the index for a small workspace, although the words of the query are rarer still.
  */
-export function amongWorkspaces(column: Fragment, { workspaceIds }: SearchScope) {
+export function amongWorkspaces(column: Fragment, { workspaceIds }: Pick<SearchScope, 'workspaceIds'>) {
   return sql.fragment`array_position(${sql.array([...workspaceIds], 'text')}, ${column}) IS NOT NULL`
 }
 

@@ -1,14 +1,30 @@
 import { sql } from '../../database/database.ts'
-import { type Fragment, hidden, isFresh } from './conditions.ts'
-import type { ByScore, Condition, SearchScope } from './request.ts'
+import { amongWorkspaces, type Fragment, hidden, isFresh } from './conditions.ts'
+import type { ByScore, Condition, Recheck, SearchScope, TitleRecheck } from './request.ts'
 import { isIncluded } from './scope.ts'
 
 /**
- * The condition that a block `b`, which the index has found, matches a tsquery, too; true for null. The operator @@ is
+ * The condition that a block `b`, which the index has found, also passes what the index cannot say. The operator @@ is
  * written as a call of its function. PostgreSQL would answer the operator from the index.
  */
-export function rechecked(tsquery: string | null): Fragment {
-  return sql.fragment`coalesce(ts_match_vq(b.tsv, ${tsquery}::tsquery), true)`
+export function rechecked({ tsquery, titles, rows }: Recheck): Fragment {
+  const checks = [sql.fragment`coalesce(ts_match_vq(b.tsv, ${tsquery}::tsquery), true)`, ...titles.map(titleCheck)]
+  if (rows === 'titles') checks.push(sql.fragment`b.type = 'title'`)
+  else if (rows !== 'any')
+    checks.push(sql.fragment`(b.type = 'title' OR ts_match_vq(b.tsv, ${rows.matching}::tsquery))`)
+  return sql.fragment`${sql.join(checks, sql.fragment` AND `)}`
+}
+
+// The documents with such a title are found once and kept in a hash table. Without the comparison with true, the planner
+// would join the documents, and does not know how few they are.
+function titleCheck({ title, text, excluded, workspaceIds }: TitleRecheck): Fragment {
+  const stands = sql.fragment`
+    (((b.workspace_id, b.document_id) IN (
+      SELECT t.workspace_id, t.document_id FROM search_blocks t
+      WHERE t.tsv @@ ${hidden(title, 'tsquery')} AND t.ord = 0
+        AND ${amongWorkspaces(sql.fragment`t.workspace_id`, { workspaceIds })})) IS TRUE
+      OR ${text === null ? sql.fragment`false` : sql.fragment`ts_match_vq(b.tsv, ${text}::tsquery)`})`
+  return excluded ? sql.fragment`NOT ${stands}` : stands
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { MetadataFilter } from '../../documents/metadata-filter.ts'
+import type { Syntax } from '../matching/grammar.ts'
 import type { Step } from '../matching/query.ts'
 
 /** The documents that are searched: the visible documents after the filters (api/guide/search.md#scope). */
@@ -36,6 +37,8 @@ export type Search = {
   q: string
   scope: SearchScope
   limit: number
+  /** How `q` is read; absent for `plain`. */
+  syntax?: Syntax | undefined
   /** Whether the last word also matches as the beginning of a word. */
   typing?: boolean | undefined
   /** The types of blocks that may match; absent for all types. */
@@ -115,9 +118,23 @@ export type ByDocument = {
 export type Condition = {
   /** The tsquery of the blocks to find, scope included; null matches nothing. */
   condition: string | null
-  /** The tsquery that rows must match, too; null where `condition` says everything. */
-  recheck: string | null
+  recheck: Recheck
 }
+
+/** What PostgreSQL checks in the rows that the index has found. */
+export type Recheck = {
+  /** The tsquery that rows must match, too; null where the index says everything. */
+  tsquery: string | null
+  titles: readonly TitleRecheck[]
+  /** Which rows can be hits: any row, only titles, or titles and the blocks that match a tsquery. */
+  rows: 'any' | 'titles' | { matching: string }
+}
+
+/**
+ * A condition on the document of a row: its title matches `title`, or the row itself matches `text`. With `excluded`,
+ * neither may be.
+ */
+export type TitleRecheck = { title: string; text: string | null; excluded: boolean; workspaceIds: readonly string[] }
 
 /** A search that is ready for the index. */
 export type SearchRequest = Condition & {

@@ -81,8 +81,9 @@ export async function runSearch(db: Queryable, request: SearchRequest): Promise<
  * which the last may be typed. Each combination of filters has a statement of its own, so the number of kept statements
  * is bounded, too (`isKept`).
  */
-function keepsPlan({ order }: SearchRequest): boolean {
+function keepsPlan({ order, recheck }: SearchRequest): boolean {
   if (order.by === 'document' || order.always !== null || order.inScopeOnly) return false
+  if (recheck.titles.length > 0 || recheck.rows !== 'any') return false
   return order.blocks >= keptPlans.blocks && order.terms.length <= keptPlans.terms && order.terms.every(isWord)
 }
 

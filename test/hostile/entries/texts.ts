@@ -147,6 +147,7 @@ export const textEntries: readonly Entry[] = [
     input: (text) => text,
     uses: {
       parseQuery: (text) => parseQuery(text),
+      parseOperators: (text) => parseQuery(text, { syntax: 'operators', typing: true }),
       requiredTerms: (text) => requiredTerms(parseQuery(text), languages),
       termQueries: (text) => termQueries(parseQuery(text), languages),
     },
