@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Caller, requireWriter } from '../auth/caller.ts'
 import type { Transaction } from '../database/database.ts'
+import { markLocks, releaseLocks } from '../database/locks.ts'
 import { Refusal } from '../errors/errors.ts'
 import { recordEvents } from '../events/record.ts'
 import { isQuiet, markStale } from '../jobs/projections/stale.ts'
@@ -8,10 +9,12 @@ import type { DocumentChange } from '../jobs/queues.ts'
 import type { Jobs } from '../jobs/send.ts'
 import type { Location } from '../knowledge-bases/locations.ts'
 import type { Position } from '../knowledge-bases/order.ts'
+import { place } from '../knowledge-bases/placement.ts'
+import { lockStructure } from '../knowledge-bases/queries.ts'
 import type { QuotaLimits } from '../quotas/quotas.ts'
 import { codePoints } from '../schema/strings.ts'
 import { type LocationInput, locateAgain, locateNamed } from './location.ts'
-import { lockPlacement, type Placement, requireReference, writeDocumentOrder } from './order.ts'
+import { requireReference } from './order.ts'
 import { eventDocument } from './present.ts'
 import { type DocumentMetadata, type DocumentRow, updateMetadata } from './queries.ts'
 import { requireDocument, requireLockedDocument } from './require.ts'
@@ -42,36 +45,52 @@ type Context = { tx: Transaction; jobs: Jobs; config: QuotaLimits }
 export async function updateDocument(context: Context, input: UpdateRequest): Promise<DocumentRow> {
   const { tx } = context
   const { caller } = input
-  const named = await findDestination(context, input)
-  const placement = await findPlacement(context, { ...input, named })
-  const before = await requireLockedDocument(tx, input)
+  const { position } = input.metadata
+  if (position !== undefined) markLocks(tx)
+  const { before, named } = await lockAll(context, input)
   requireFittingTitle(before, input.metadata.title)
   requireWriter(caller, before.workspace_id)
   await input.guard(before)
   const metadata = merge(before, { ...input.metadata, named })
-  if (placement !== null && !isAt(placement.parent, metadata)) return updateDocument(context, input)
-  const keys = placement?.keys() ?? []
   const isSame = isDeepStrictEqual(metadata, metadataOf(before))
   const document = isSame ? before : await updateMetadata(tx, { document: before, metadata, updatedBy: caller.userId })
-  if (placement !== null) await writeDocumentOrder(tx, { parent: placement.parent, keys })
+  if (position !== undefined) await place(tx, { kind: 'documents', parent: document, moved: document.id, position })
   if (!isSame) await announce(context, before, document)
   return document
 }
 
-// The place in the manual order that a PATCH asks for, among the documents that will be beside the document. The
-// document may move before it is locked; then the caller looks for the place again.
-async function findPlacement(
-  { tx }: Context,
-  input: UpdateRequest & { named: Location | null },
-): Promise<Placement | null> {
-  const { caller, documentId, metadata, named } = input
+// Locks the location that the PATCH names, the structure around the place that the PATCH asks for, and the document.
+// When the document has moved before it was locked, the place is elsewhere, and all locks are taken anew.
+async function lockAll(
+  context: Context,
+  input: UpdateRequest,
+): Promise<{ before: DocumentRow; named: Location | null }> {
+  const { tx } = context
+  const named = await findDestination(context, input)
+  const parent = await lockParent(tx, { ...input, named })
+  const before = await requireLockedDocument(tx, input)
+  if (parent === null || isAt(parent, locateAgain(before, { ...input.metadata, named }))) return { before, named }
+  releaseLocks(tx)
+  return lockAll(context, input)
+}
+
+// Locks the order of the documents that will be beside the document. Null without a position.
+async function lockParent(
+  tx: Transaction,
+  { caller, documentId, metadata, named }: UpdateRequest & { named: Location | null },
+): Promise<Location | null> {
   const { position } = metadata
   if (position === undefined) return null
   const seen = await requireDocument(tx, { caller, documentId })
   await requireReference(tx, { caller, position })
   requireWriter(caller, seen.workspace_id)
-  const { workspace_id, knowledge_base_id, folder_id } = locateAgain(seen, { ...metadata, named })
-  return lockPlacement(tx, { parent: { workspace_id, knowledge_base_id, folder_id }, moved: documentId, position })
+  const parent = locateAgain(seen, { ...metadata, named })
+  lockStructure(tx, {
+    workspaceId: parent.workspace_id,
+    knowledgeBaseIds: [parent.knowledge_base_id],
+    mode: 'rearrange',
+  })
+  return parent
 }
 
 function isAt(parent: Location, document: Pick<DocumentRow, 'knowledge_base_id' | 'folder_id'>): boolean {
