@@ -124,6 +124,20 @@ t.test('what returns from the trash has its old place, and comes last under anot
   t.equal((await childrenOf(ada, folder.id, 'manual')).join(''), 'zcABDE')
   await restored(`/folders/${folder.id}`, {})
   t.equal((await childrenOf(ada, folder.id, 'manual')).join(''), 'zcABDE', 'the contents of a folder keep their order')
+
+  const elsewhere = (await place(ada)).base
+  const [, , , d] = await five(ada, '/documents', 'title', at)
+  await ada.patch(`/documents/${d}`, { position: 'first' })
+  await ada.patch(`/documents/${placed.id}`, { folder_id: folder.id, position: 'first' })
+  await restored(`/knowledge-bases/${base}?confirm_id=${base}`, {})
+  t.equal((await treeOf(ada, base, 'manual')).map(nameOf).join(''), 'FGDABCE', 'and those of a knowledge base')
+  await restored(`/folders/${folder.id}`, { knowledge_base_id: elsewhere })
+  t.equal((await childrenOf(ada, folder.id, 'manual')).join(''), 'zcZABDE', 'in another knowledge base, too')
+  await restored(`/documents/${d}`, { knowledge_base_id: elsewhere })
+  t.equal((await treeOf(ada, elsewhere, 'manual')).map(nameOf).join(''), 'FD')
+  const kept = await ada.patch(`/documents/${d}`, { knowledge_base_id: base })
+  t.equal(kept.status, 200, kept.text)
+  t.equal((await treeOf(ada, base, 'manual')).map(nameOf).join(''), 'GABCDE', 'a key does not come back later')
 })
 
 t.test('a duplicate stands after its original, and last in another place', async (t) => {

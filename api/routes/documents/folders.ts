@@ -90,7 +90,7 @@ export const folderRoutes: readonly Route[] = [
     operationId: 'listFolderChildren',
     tag,
     summary: 'Folders and documents directly in a folder',
-    description: 'Folders first by name, then documents by title, unless `sort` names another order.',
+    description: 'Folders first by name, then documents by title. An extension: `sort` names another order.',
     scopes: ['knowledge-bases:read', 'documents:read'],
     params: FolderParameter,
     query: Type.Object({ ...wholeListParameters, sort: Type.Optional(SortOrder) }),
