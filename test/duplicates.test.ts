@@ -210,16 +210,6 @@ t.test('who has two workspaces cannot duplicate from one into the other', async 
   refused(t, reply, { status: 400, code: 'cross_workspace_move' })
 })
 
-t.test('files that were copied in vain are removed at once', async (t) => {
-  const own = await startTestService(t, { QUOTA_DOCUMENTS: '1' })
-  const ada = await own.signUp()
-  const { id } = await make(ada, [])
-  const attachmentId = await uploaded(ada, { documentId: id })
-  await put(ada, id, [image(attachmentId)])
-  refused(t, await duplicate(ada, id), { status: 409, code: 'quota_exceeded' })
-  t.strictSame(await storedFiles(own), [attachmentId])
-})
-
 t.test('a duplicate that is asked for again by its key is made once, with one copy of each file', async (t) => {
   const own = await startTestService(t)
   const ada = await own.signUp()

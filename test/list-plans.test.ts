@@ -4,6 +4,7 @@ import { routes } from '../api/routes/routes.ts'
 import { createFixture, type Fixture, withModel } from './contract/fixtures.ts'
 import type { Client } from './support/client.ts'
 import { seedDocuments } from './support/many-documents.ts'
+import { rowsReadBy, type Statement, statementsOf } from './support/plans.ts'
 import { startTestService } from './support/service.ts'
 
 const documents = 20_000
@@ -139,11 +140,9 @@ t.test('a page of a list in 20,000 documents is read without reading or sorting 
       for (const call of callsOf[operationId]?.(fixture) ?? []) {
         const path = call.replace('$BASE', String(fixture.knowledgeBaseId))
         for (const reader of [owner, both]) {
-          for (const { text, values } of await statementsOf(t, reader, path)) {
-            const { rows } = await client.query(`EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ${text}`, values)
-            const plan: PlanNode = rows[0]['QUERY PLAN'][0].Plan
-            const most = Math.max(...nodesOf(plan).map(rowsRead))
-            if (most > mostRows) t.fail(`${path} reads ${most} rows`, { statement: text, plan: outline(plan) })
+          for (const statement of await statementsOfList(t, reader, path)) {
+            const { most, plan } = await rowsReadBy(client, statement)
+            if (most > mostRows) t.fail(`${path} reads ${most} rows`, { statement: statement.text, plan })
           }
         }
         t.pass(path)
@@ -152,21 +151,9 @@ t.test('a page of a list in 20,000 documents is read without reading or sorting 
   }
 })
 
-type Statement = { text: string; values: unknown[] }
-
 // Calls a list, and a second page of it where there is a cursor. Returns the statements that read.
-async function statementsOf(t: Test, client: Client, path: string): Promise<Statement[]> {
-  const sent: Statement[] = []
-  const { query } = pg.Client.prototype
-  pg.Client.prototype.query = function (this: pg.Client, ...words: unknown[]) {
-    const [config, values] = words as [string | Statement, unknown[] | undefined]
-    const text = typeof config === 'string' ? config : config.text
-    if (/^[\s(]*(WITH|SELECT)\b/i.test(text)) {
-      sent.push({ text, values: (typeof config === 'string' ? values : config.values) ?? [] })
-    }
-    return Reflect.apply(query, this, words)
-  } as typeof query
-  try {
+async function statementsOfList(t: Test, client: Client, path: string): Promise<Statement[]> {
+  const sent = await statementsOf(async () => {
     const first = await client.get(path.replace(/[?&](cursor|after)=$/, ''))
     t.equal(first.status, 200, path, { answer: first.text.slice(0, 500) })
     const { page = first.body.data.page, data } = first.body
@@ -174,40 +161,7 @@ async function statementsOf(t: Test, client: Client, path: string): Promise<Stat
     if (path.endsWith('=') && typeof next === 'string') {
       t.equal((await client.get(path + next)).status, 200, `the next page of ${path}`)
     }
-  } finally {
-    pg.Client.prototype.query = query
-  }
+  })
   t.ok(sent.length > 0, 'its statements were seen')
   return sent
-}
-
-type PlanNode = {
-  'Node Type': string
-  'Relation Name'?: string
-  'Index Name'?: string
-  'Actual Rows': number
-  'Actual Loops': number
-  'Rows Removed by Filter'?: number
-  'Rows Removed by Join Filter'?: number
-  'Rows Removed by Index Recheck'?: number
-  Plans?: PlanNode[]
-}
-
-// The rows that a node has read or returned.
-function rowsRead(node: PlanNode): number {
-  const removed =
-    (node['Rows Removed by Filter'] ?? 0) +
-    (node['Rows Removed by Join Filter'] ?? 0) +
-    (node['Rows Removed by Index Recheck'] ?? 0)
-  return (node['Actual Rows'] + removed) * node['Actual Loops']
-}
-
-function nodesOf(plan: PlanNode): PlanNode[] {
-  return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
-}
-
-function outline(node: PlanNode, depth = 0): string {
-  const name = node['Index Name'] ?? node['Relation Name'] ?? ''
-  const line = `${' '.repeat(depth)}${node['Node Type']} ${name} ${rowsRead(node)}`
-  return [line, ...(node.Plans ?? []).map((part) => outline(part, depth + 1))].join('\n')
 }

@@ -1,4 +1,6 @@
+import fc from 'fast-check'
 import t from 'tap'
+import { sql } from '../shared/database/database.ts'
 import type { Client } from './support/client.ts'
 import { eventsOf, refused } from './support/documents.ts'
 import { startTestService } from './support/service.ts'
@@ -122,6 +124,20 @@ t.test('what returns from the trash has its old place, and comes last under anot
   t.equal((await childrenOf(ada, folder.id, 'manual')).join(''), 'zcABDE')
   await restored(`/folders/${folder.id}`, {})
   t.equal((await childrenOf(ada, folder.id, 'manual')).join(''), 'zcABDE', 'the contents of a folder keep their order')
+
+  const elsewhere = (await place(ada)).base
+  const [, , , d] = await five(ada, '/documents', 'title', at)
+  await ada.patch(`/documents/${d}`, { position: 'first' })
+  await ada.patch(`/documents/${placed.id}`, { folder_id: folder.id, position: 'first' })
+  await restored(`/knowledge-bases/${base}?confirm_id=${base}`, {})
+  t.equal((await treeOf(ada, base, 'manual')).map(nameOf).join(''), 'FGDABCE', 'and those of a knowledge base')
+  await restored(`/folders/${folder.id}`, { knowledge_base_id: elsewhere })
+  t.equal((await childrenOf(ada, folder.id, 'manual')).join(''), 'zcZABDE', 'in another knowledge base, too')
+  await restored(`/documents/${d}`, { knowledge_base_id: elsewhere })
+  t.equal((await treeOf(ada, elsewhere, 'manual')).map(nameOf).join(''), 'FD')
+  const kept = await ada.patch(`/documents/${d}`, { knowledge_base_id: base })
+  t.equal(kept.status, 200, kept.text)
+  t.equal((await treeOf(ada, base, 'manual')).map(nameOf).join(''), 'GABCDE', 'a key does not come back later')
 })
 
 t.test('a duplicate stands after its original, and last in another place', async (t) => {
@@ -194,6 +210,132 @@ t.test('a cursor of one order is refused in another, and goes on when the list i
   await ada.patch(`/documents/${ids[1]}`, { position: 'first' })
   const rest = (await ada.get(`${path}?sort=manual&limit=5&cursor=${cursor}`)).body.data
   t.equal(rest.map(nameOf).join(''), 'ACDE', 'after the place that the last child has by now')
+  await ada.patch(`/documents/${ids[1]}`, { position: 'last' })
+  const still = (await ada.get(`${path}?sort=manual&limit=5&cursor=${cursor}`)).body.data
+  t.equal(still.map(nameOf).join(''), 'CDEB', 'or after the place that it had, if that comes first')
+})
+
+t.test('who reads page by page misses no child that stays, whatever is placed between the pages', async () => {
+  const ada = await signUp()
+  const { base } = await place(ada)
+  type Step = { moved: number; to: 'first' | 'last' | 'before' | 'after'; other: number }
+  const step: fc.Arbitrary<Step | null> = fc.option(
+    fc.record({
+      moved: fc.nat(4),
+      to: fc.constantFrom('first' as const, 'last' as const, 'before' as const, 'after' as const),
+      other: fc.nat(4),
+    }),
+  )
+  // The last child of the first page goes to the end, which places the unplaced children behind it, too.
+  const example: [(Step | null)[], (Step | null)[]] = [[], [{ moved: 0, to: 'last', other: 0 }]]
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 3 }), fc.array(step, { maxLength: 5 }), async (before, between) => {
+      const folder = await created(ada, '/folders', { name: 'F', knowledge_base_id: base })
+      const ids = await five(ada, '/documents', 'title', { folder_id: folder.id })
+      const staying = new Set(ids)
+      const move = async (next: Step | null | undefined) => {
+        if (next == null) return
+        const { to, other, moved } = next
+        const position = to === 'before' || to === 'after' ? { [to]: ids[other] } : to
+        staying.delete(String(ids[moved]))
+        const reply = await ada.patch(`/documents/${ids[moved]}`, { position })
+        if (reply.status !== 200) throw new Error(reply.text)
+      }
+      for (const next of before) await move(next)
+      for (const id of ids) staying.add(id)
+      const seen = new Set<string>()
+      let cursor: string | null = ''
+      while (cursor !== null) {
+        const page = cursor === '' ? '' : `&cursor=${cursor}`
+        const { body } = await ada.get(`/folders/${folder.id}/children?sort=manual&limit=1${page}`)
+        for (const { id } of body.data) seen.add(id)
+        cursor = body.page.next_cursor
+        await move(between.shift())
+      }
+      const missed = [...staying].filter((id) => !seen.has(String(id)))
+      if (missed.length > 0) throw new Error(`missed ${missed}`)
+    }),
+    { numRuns: 25, examples: [example] },
+  )
+})
+
+t.test('a cursor is accepted whatever key, title and id the last child has', async (t) => {
+  const ada = await signUp()
+  const { base } = await place(ada)
+  const folder = await created(ada, '/folders', { name: 'F', knowledge_base_id: base })
+  const at = { folder_id: folder.id, title: '\u0001'.repeat(100) }
+  const ids: string[] = []
+  for (const letter of 'abc') {
+    const id = `doc_${letter.repeat(36)}-${Math.random().toString(36).slice(2)}`
+    ids.push((await created(ada, '/documents', { ...at, id })).id)
+  }
+  const path = `/folders/${folder.id}/children?sort=manual&limit=1`
+  const ofKeys = async (keys: (string | null)[]) => {
+    for (const [index, key] of keys.entries()) {
+      await database.query(
+        sql.unsafe`UPDATE document_order SET order_key = ${key} WHERE document_id = ${ids[index] ?? ''}`,
+      )
+    }
+    const listed: string[] = []
+    let cursor: string | null = ''
+    while (cursor !== null) {
+      const { status, text, body } = await ada.get(`${path}${cursor === '' ? '' : `&cursor=${cursor}`}`)
+      t.equal(status, 200, text)
+      listed.push(body.data[0].id)
+      cursor = body.page.next_cursor
+    }
+    t.strictSame(listed, ids)
+  }
+  const long = (end: string) => `a0${'V'.repeat(61)}${end}`
+  await ofKeys([long('A'), long('B'), long('C')])
+  await ofKeys([long('A'), null, null])
+})
+
+t.test('positions in a list that is partly placed are those of an array', async () => {
+  const ada = await signUp()
+  const moves = fc.array(
+    fc.record({
+      moved: fc.nat(4),
+      to: fc.constantFrom('first' as const, 'last' as const, 'before' as const, 'after' as const),
+      other: fc.nat(4),
+    }),
+    { maxLength: 8 },
+  )
+  for (const kind of ['documents', 'folders'] as const) {
+    await fc.assert(
+      fc.asyncProperty(moves, fc.nat(5), fc.boolean(), async (steps, equal, atRoot) => {
+        const own = (await created(ada, '/knowledge-bases', { name: 'Own' })).id
+        const folder = atRoot ? null : (await created(ada, '/folders', { name: 'F', knowledge_base_id: own })).id
+        const at = { knowledge_base_id: own, folder_id: folder, parent_id: folder }
+        const ids = await five(ada, `/${kind}`, kind === 'documents' ? 'title' : 'name', at)
+        const table = sql.identifier([kind === 'documents' ? 'document_order' : 'folders'])
+        const name = sql.identifier([kind === 'documents' ? 'title' : 'name'])
+        // Some begin with equal keys, as after a restored deletion.
+        await database.query(sql.unsafe`
+          UPDATE ${table} SET order_key = 'a0' WHERE knowledge_base_id = ${own} AND ${name} <> 'F'
+            AND lower(${name}) < ${'abcdef'[equal] ?? ''}`)
+        const listed = async () => {
+          const { children } = (await ada.get(`/knowledge-bases/${own}/tree?sort=manual`)).body.data
+          return (atRoot ? children : children[0].children).map(({ id }: { id: unknown }) => id)
+        }
+        let expected = await listed()
+        for (const { moved, to, other } of steps) {
+          const [id, reference] = [ids[moved], ids[other]]
+          const position = to === 'before' || to === 'after' ? { [to]: reference } : to
+          const reply = await ada.patch(`/${kind}/${id}`, { position })
+          if (reply.status !== 200) throw new Error(reply.text)
+          if (typeof position === 'string' || id !== reference) {
+            const others = expected.filter((one: unknown) => one !== id)
+            const index = { first: 0, last: 4, before: others.indexOf(reference), after: others.indexOf(reference) + 1 }
+            expected = others.toSpliced(index[to], 0, id)
+          }
+          const actual = await listed()
+          if (actual.join() !== expected.join()) throw new Error(`${actual} instead of ${expected}`)
+        }
+      }),
+      { numRuns: 15 },
+    )
+  }
 })
 
 t.test('a position that cannot be is refused with a reason, and nothing moves', async (t) => {

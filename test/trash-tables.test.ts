@@ -26,6 +26,9 @@ const notDeleted: Record<string, string> = {
   trash_rows: 'the trash itself',
 }
 
+// Kept tables that lose their rows by a trigger and not by a foreign key.
+const keptByTrigger = ['document_order']
+
 const { url, drop } = await createTestDatabase()
 const database = await openDatabase({ url })
 t.teardown(async () => {
@@ -43,7 +46,7 @@ t.test('no table that loses rows with a document, folder or knowledge base is fo
       SELECT c.conrelid FROM pg_constraint c JOIN deleted d ON c.confrelid = d.id WHERE c.contype = 'f'
     )
     SELECT id::text AS name FROM deleted ORDER BY 1`)
-  t.strictSame([...deleted].sort(), [...kept, ...Object.keys(lostTables)].sort())
+  t.strictSame([...deleted, ...keptByTrigger].sort(), [...kept, ...Object.keys(lostTables)].sort())
 })
 
 t.test('no table that names a document, folder or knowledge base without a foreign key is forgotten', async (t) => {

@@ -1,15 +1,11 @@
 import { type Caller, requireWriter } from '../auth/caller.ts'
-import {
-  lockAttachmentForDeletion,
-  markLocks,
-  referencingDocuments,
-  releaseLocks,
-} from '../body/attachment-references.ts'
+import { lockAttachmentForDeletion, referencingDocuments } from '../body/attachment-references.ts'
 import { commitBody } from '../body/commit.ts'
 import type { CommitContext } from '../body/consequence.ts'
 import { removingImages } from '../body/remove-images.ts'
 import type { StoredBody } from '../body/stored-body.ts'
 import type { Transaction } from '../database/database.ts'
+import { markLocks, releaseLocks } from '../database/locks.ts'
 import { lockDocuments } from '../documents/queries.ts'
 import { Refusal } from '../errors/errors.ts'
 import { requireAttachment } from './attachment.ts'
@@ -64,14 +60,14 @@ async function requireUnreferenced(tx: Transaction, attachment: Key): Promise<re
 // newly shows. The other order could end in a deadlock. If another document has come to show the attachment in between,
 // all locks are released and taken again.
 async function lockReferencing(tx: Transaction, attachment: Key): Promise<readonly string[]> {
-  await markLocks(tx)
+  markLocks(tx)
   for (let round = 1; round <= maximumRounds; round += 1) {
     const documentIds = await referencingDocuments(tx, { attachment, limit: null })
     await lockDocuments(tx, { workspaceId: attachment.workspace_id, documentIds })
     await lock(tx, attachment)
     const current = await referencingDocuments(tx, { attachment, limit: null })
     if (current.every((documentId) => documentIds.includes(documentId))) return current
-    await releaseLocks(tx)
+    releaseLocks(tx)
   }
   throw new Refusal('service_unavailable', { headers: { 'Retry-After': '1' } })
 }

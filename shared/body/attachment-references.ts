@@ -82,20 +82,6 @@ export async function lockAttachmentForDeletion(tx: Transaction, attachment: Att
   return found !== null
 }
 
-/**
- * Sets a savepoint before a deletion locks documents and their attachment. `releaseLocks` rolls back to this savepoint.
- */
-export async function markLocks(tx: Transaction): Promise<void> {
-  await tx.query(sql.unsafe`SAVEPOINT attachment_locks`)
-}
-
-/**
- * Rolls back to the savepoint of `markLocks`. This releases all locks taken since the savepoint, and undoes all writes.
- */
-export async function releaseLocks(tx: Transaction): Promise<void> {
-  await tx.query(sql.unsafe`ROLLBACK TO SAVEPOINT attachment_locks`)
-}
-
 // Returns the given ids that belong to attachments of the workspace. None of these attachments can be deleted until the
 // transaction ends.
 function lockAttachmentsForReference(

@@ -29,6 +29,8 @@ export const deletionConsequences: readonly DeletionConsequence[] = [
 export const keptTables: readonly KeptTable[] = [
   { table: 'knowledge_bases', ofKnowledgeBase: 'id' },
   { table: 'folders', ofFolder: 'id', ofKnowledgeBase: 'knowledge_base_id' },
+  // Places in the manual order. The trigger that writes such a row for each restored document finds the kept row.
+  { table: 'document_order', ofDocument: 'document_id', unlessNull: 'order_key' },
   { table: 'documents', ofDocument: 'id' },
   // Bodies with their history, and what people who were away still hold of a live document.
   { table: 'document_bodies', ofDocument: 'document_id', large: { column: 'body', type: 'text' } },

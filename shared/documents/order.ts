@@ -4,26 +4,11 @@ import { type Queryable, sql, type Transaction } from '../database/database.ts'
 import { row } from '../database/row.ts'
 import { Refusal } from '../errors/errors.ts'
 import { visibleFolder } from '../knowledge-bases/folders.ts'
-import type { Location } from '../knowledge-bases/locations.ts'
-import {
-  keysFor,
-  manualOrderOfDocuments,
-  type OrderKey,
-  type Position,
-  referenceOf,
-  type Sibling,
-} from '../knowledge-bases/order.ts'
-import { lockStructure } from '../knowledge-bases/queries.ts'
-import { type NamedId, Nullable } from '../schema/identifiers.ts'
-import { lockDocuments } from './queries.ts'
+import { type Position, referenceOf } from '../knowledge-bases/order.ts'
+import { place } from '../knowledge-bases/placement.ts'
+import type { NamedId } from '../schema/identifiers.ts'
+import type { DocumentRow } from './queries.ts'
 import { requireDocument } from './require.ts'
-
-/** A place in the manual order of the documents of one parent, whose lock the transaction holds. */
-export type Placement = {
-  parent: Location
-  /** Returns the keys to write. Throws the refusal of a reference that is not among the documents of the parent. */
-  keys: () => OrderKey[]
-}
 
 /**
  * Refuses with 404 `document_not_found` or `folder_not_found` a position that refers to something that the caller
@@ -45,61 +30,44 @@ export async function requireReference(db: Queryable, input: { caller: Caller; p
 }
 
 /**
- * Finds the keys that put a document at a position of a parent. Until the transaction ends, nobody else changes the
- * order of the parent. The documents that get a key are locked in the order of their ids, with those that the call
- * names. `moved` is the id of the document that is placed. Call the function before any document is locked.
+ * Puts a new duplicate after its original, which the transaction has locked with the structure of its knowledge base.
+ * If nobody has placed the original, and the title of the duplicate comes after it anyway, neither gets a key. So a
+ * list that nobody has ordered stays a list in the order of titles.
  */
-export async function lockPlacement(
+export async function placeDuplicate(
   tx: Transaction,
-  { parent, moved, position }: { parent: Location; moved: string; position: Position },
-): Promise<Placement> {
-  const workspaceId = parent.workspace_id
-  lockStructure(tx, { workspaceId, knowledgeBaseIds: [parent.knowledge_base_id], mode: 'rearrange' })
-  const siblings = await documentsInOrder(tx, parent)
-  let keys: OrderKey[]
-  try {
-    keys = keysFor({ siblings, moved, position })
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error
-    return {
-      parent,
-      keys: () => {
-        throw error
-      },
-    }
-  }
-  const named = [moved, referenceOf(position)?.id ?? moved]
-  await lockDocuments(tx, { workspaceId, documentIds: [...keys.map(({ id }) => id), ...named] })
-  return { parent, keys: () => keys }
-}
-
-/** Sets keys of locked documents. A document that has meanwhile left the parent keeps its key. */
-export async function writeDocumentOrder(
-  tx: Transaction,
-  { parent, keys }: { parent: Location; keys: readonly OrderKey[] },
+  { original, duplicate }: { original: DocumentRow; duplicate: DocumentRow },
 ): Promise<void> {
-  if (keys.length === 0) return
-  const ids = sql.array(
-    keys.map(({ id }) => id),
-    'text',
-  )
-  const values = sql.array(
-    keys.map(({ key }) => key),
-    'text',
-  )
-  await tx.query(sql.unsafe`
-    UPDATE documents AS d SET order_key = k.key FROM unnest(${ids}, ${values}) AS k (id, key)
-    WHERE ${isIn(parent)} AND d.id = k.id`)
+  if (await followsByTitle(tx, { original, duplicate })) return
+  await place(tx, { kind: 'documents', parent: original, moved: duplicate.id, position: { after: original.id } })
 }
 
-const SiblingRow = row(Type.Object({ id: Type.String(), order_key: Nullable(Type.String()) }))
+const FollowsRow = row(Type.Object({ follows: Type.Boolean() }))
 
-function documentsInOrder(tx: Transaction, parent: Location): Promise<readonly Sibling[]> {
-  return tx.any(sql.type(SiblingRow)`
-    SELECT d.id, d.order_key FROM documents d WHERE ${isIn(parent)} ORDER BY ${manualOrderOfDocuments}`)
-}
-
-function isIn({ workspace_id, knowledge_base_id, folder_id }: Location) {
-  const parent = folder_id === null ? sql.fragment`d.folder_id IS NULL` : sql.fragment`d.folder_id = ${folder_id}`
-  return sql.fragment`d.workspace_id = ${workspace_id} AND d.knowledge_base_id = ${knowledge_base_id} AND ${parent}`
+// Whether two unplaced documents of one parent follow one another. Other documents with the title of the second may
+// stand between them.
+function followsByTitle(
+  tx: Transaction,
+  { original, duplicate }: { original: DocumentRow; duplicate: DocumentRow },
+): Promise<boolean> {
+  const { workspace_id, knowledge_base_id, folder_id } = original
+  const parent =
+    folder_id === null
+      ? sql.fragment`o.knowledge_base_id = ${knowledge_base_id} AND o.folder_id IS NULL`
+      : sql.fragment`o.folder_id = ${folder_id}`
+  const isAfterOriginal = sql.fragment`
+    (o.title COLLATE "C", o.document_id) > (${original.title} COLLATE "C", ${original.id})`
+  return tx.oneFirst(sql.type(FollowsRow)`
+    SELECT
+      EXISTS (
+        SELECT FROM document_order o
+        WHERE o.workspace_id = ${workspace_id} AND o.document_id = ${duplicate.id} AND ${isAfterOriginal}
+      ) AND EXISTS (
+        SELECT FROM document_order o
+        WHERE o.workspace_id = ${workspace_id} AND o.document_id = ${original.id} AND o.order_key IS NULL
+      ) AND NOT EXISTS (
+        SELECT FROM document_order o
+        WHERE o.workspace_id = ${workspace_id} AND ${parent} AND o.order_key IS NULL AND ${isAfterOriginal}
+          AND o.title COLLATE "C" < ${duplicate.title} COLLATE "C"
+      ) AS follows`)
 }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Caller, requireWriter } from '../auth/caller.ts'
 import type { Transaction } from '../database/database.ts'
+import { markLocks, releaseLocks } from '../database/locks.ts'
 import { Refusal } from '../errors/errors.ts'
 import { recordEvents } from '../events/record.ts'
 import { isQuiet, markStale } from '../jobs/projections/stale.ts'
@@ -8,12 +9,13 @@ import type { DocumentChange } from '../jobs/queues.ts'
 import type { Jobs } from '../jobs/send.ts'
 import type { Location } from '../knowledge-bases/locations.ts'
 import type { Position } from '../knowledge-bases/order.ts'
+import { place } from '../knowledge-bases/placement.ts'
 import { lockStructure } from '../knowledge-bases/queries.ts'
 import type { QuotaLimits } from '../quotas/quotas.ts'
 import { codePoints } from '../schema/strings.ts'
 import { type LocationInput, locateAgain, locateNamed } from './location.ts'
 import { type PropertiesPatch, patchedProperties, storedTags, tagKey } from './metadata.ts'
-import { lockPlacement, type Placement, requireReference, writeDocumentOrder } from './order.ts'
+import { requireReference } from './order.ts'
 import { eventDocument } from './present.ts'
 import { type DocumentMetadata, type DocumentRow, updateMetadata } from './queries.ts'
 import { requireDocument, requireLockedDocument } from './require.ts'
@@ -37,29 +39,25 @@ type Context = { tx: Transaction; jobs: Jobs; config: QuotaLimits }
  * `updated_at`; a position in the manual order is no metadata. `guard` checks a precondition against the locked
  * document and throws when the document fails it. Refuses with 404 `document_not_found`, with 403 when the caller is a
  * viewer, and with 400 when the title is too long for a translation. Refuses properties with 400 when they come as a
- * whole and as a patch, or exceed a limit. Refuses a new location with 404 when the caller
- * cannot see it, and with 403 when the caller may not write there. Refuses a location with 400 when it is in another
- * workspace, or when its folder and knowledge base contradict each other. Refuses a position with 404 when the caller
- * cannot see what it refers to, and with 422 `invalid_position` when that is no document of the same parent.
+ * whole and as a patch, or exceed a limit. Refuses a new location with 404 when the caller cannot see it, and with 403
+ * when the caller may not write there. Refuses a location with 400 when it is in another workspace, or when its folder
+ * and knowledge base contradict each other. Refuses a position with 404 when the caller cannot see what it refers to,
+ * and with 422 `invalid_position` when that is no document of the same parent.
  */
 export async function updateDocument(context: Context, input: UpdateRequest): Promise<DocumentRow> {
   const { tx } = context
   const { caller } = input
-  if (input.metadata.properties !== undefined && input.metadata.properties_patch !== undefined) throw twoChanges()
-  const named = await findDestination(context, input)
-  const base = await lockBaseOfTags(context, { ...input, named })
-  const placement = await findPlacement(context, { ...input, named })
-  const before = await requireLockedDocument(tx, input)
+  const { position, tags, properties, properties_patch } = input.metadata
+  if (properties !== undefined && properties_patch !== undefined) throw twoChanges()
+  if (position !== undefined || tags !== undefined) markLocks(tx)
+  const { before, named } = await lockAll(context, input)
   requireFittingTitle(before, input.metadata.title)
   requireWriter(caller, before.workspace_id)
   await input.guard(before)
   const metadata = merge(before, { ...input.metadata, named })
-  if (base !== null && base !== metadata.knowledge_base_id) return updateDocument(context, input)
-  if (placement !== null && !isAt(placement.parent, metadata)) return updateDocument(context, input)
-  const keys = placement?.keys() ?? []
   const isSame = isDeepStrictEqual(metadata, metadataOf(before))
   const document = isSame ? before : await updateMetadata(tx, { document: before, metadata, updatedBy: caller.userId })
-  if (placement !== null) await writeDocumentOrder(tx, { parent: placement.parent, keys })
+  if (position !== undefined) await place(tx, { kind: 'documents', parent: document, moved: document.id, position })
   if (!isSame) await announce(context, before, document)
   return document
 }
@@ -69,34 +67,39 @@ function twoChanges(): Refusal {
   return new Refusal('invalid_request', { details: { fields: [{ path: '/properties_patch', message }] } })
 }
 
-// A document gets tags under the lock of its knowledge base, so that no tag is renamed meanwhile. The document may move
-// before it is locked; then the caller locks again. Returns the id of the knowledge base, or null without new tags.
-async function lockBaseOfTags(
-  { tx }: Context,
-  input: UpdateRequest & { named: Location | null },
-): Promise<number | null> {
-  const { tags = [] } = input.metadata
-  if (tags.length === 0) return null
-  if (input.named !== null) return input.named.knowledge_base_id
-  const { workspace_id: workspaceId, knowledge_base_id: id } = await requireDocument(tx, input)
-  lockStructure(tx, { workspaceId, knowledgeBaseIds: [id], mode: 'add' })
-  return id
+// Locks the location that the PATCH names, the structure around the place that the PATCH asks for, and the document.
+// When the document has moved before it was locked, the place is elsewhere, and all locks are taken anew.
+async function lockAll(
+  context: Context,
+  input: UpdateRequest,
+): Promise<{ before: DocumentRow; named: Location | null }> {
+  const { tx } = context
+  const named = await findDestination(context, input)
+  const parent = await lockParent(tx, { ...input, named })
+  const before = await requireLockedDocument(tx, input)
+  if (parent === null || isAt(parent, locateAgain(before, { ...input.metadata, named }))) return { before, named }
+  releaseLocks(tx)
+  return lockAll(context, input)
 }
 
-// The place in the manual order that a PATCH asks for, among the documents that will be beside the document. The
-// document may move before it is locked; then the caller looks for the place again.
-async function findPlacement(
-  { tx }: Context,
-  input: UpdateRequest & { named: Location | null },
-): Promise<Placement | null> {
-  const { caller, documentId, metadata, named } = input
-  const { position } = metadata
-  if (position === undefined) return null
+// Locks the structure of the knowledge base in which the document will be, and returns the place in it: with a position
+// for the order of the documents beside the document, with new tags so that no tag is renamed meanwhile. Else null.
+async function lockParent(
+  tx: Transaction,
+  { caller, documentId, metadata, named }: UpdateRequest & { named: Location | null },
+): Promise<Location | null> {
+  const { position, tags = [] } = metadata
+  if (position === undefined && tags.length === 0) return null
   const seen = await requireDocument(tx, { caller, documentId })
-  await requireReference(tx, { caller, position })
+  if (position !== undefined) await requireReference(tx, { caller, position })
   requireWriter(caller, seen.workspace_id)
-  const { workspace_id, knowledge_base_id, folder_id } = locateAgain(seen, { ...metadata, named })
-  return lockPlacement(tx, { parent: { workspace_id, knowledge_base_id, folder_id }, moved: documentId, position })
+  const parent = locateAgain(seen, { ...metadata, named })
+  lockStructure(tx, {
+    workspaceId: parent.workspace_id,
+    knowledgeBaseIds: [parent.knowledge_base_id],
+    mode: position === undefined ? 'add' : 'rearrange',
+  })
+  return parent
 }
 
 function isAt(parent: Location, document: Pick<DocumentRow, 'knowledge_base_id' | 'folder_id'>): boolean {

@@ -1,4 +1,3 @@
-import pLimit from 'p-limit'
 import { claimFiles, recordOrphans, removeOrphans } from '../attachments/orphans.ts'
 import { type AttachmentRow, insertAttachments } from '../attachments/queries.ts'
 import type { FileStore } from '../attachments/store.ts'
@@ -7,8 +6,9 @@ import type { Config } from '../config/config.ts'
 import type { Database, Transaction } from '../database/database.ts'
 import type { DocumentRow } from '../documents/queries.ts'
 import { Refusal } from '../errors/errors.ts'
-import { makeRoom } from '../quotas/quotas.ts'
+import { expectRoom, makeRoom, type QuotaLimits } from '../quotas/quotas.ts'
 import { newId } from '../schema/ids.ts'
+import { Turns } from '../turns/turns.ts'
 
 /** A copy of the bytes of an attachment; the store keeps the copy as `copyId`. */
 export type FileCopy = { attachment: AttachmentRow; copyId: string }
@@ -18,22 +18,25 @@ type CopyContext = {
   ahead: Ahead
   database: Database
   files: FileStore
-  config: Pick<Config, 'QUOTA_ATTACHMENT_BYTES' | 'ATTACHMENT_MAX_BYTES'>
+  config: QuotaLimits & Pick<Config, 'QUOTA_ATTACHMENT_BYTES' | 'ATTACHMENT_MAX_BYTES'>
 }
 
-// How many files of a document are copied at once.
-const atOnce = 4
+// A copy in a local directory may take one of the four threads of Node's pool, so copies wait for their turn. A
+// duplicate copies one file after another, so the turns of a long duplicate alternate with those of others.
+const turns = new Turns({ atOnce: 2, waiting: 64, waitingOfOneUser: 8, patienceMs: 30_000 })
 
 /**
- * Copies the bytes of attachments of one workspace, while no lock is held. A file that is gone has no copy. Until
- * `keepCopies`, the copies are orphans, which go when the transaction fails. Refuses with 409 `quota_exceeded` before
- * the first byte is copied, and with 503 when the store fails.
+ * Copies the bytes of attachments for one new document of their workspace, while no lock is held. A file that is gone
+ * has no copy. Until `keepCopies`, the copies are orphans, which go when the transaction fails. When the client no
+ * longer waits for the answer, no further file is copied. Refuses with 409 `quota_exceeded` before the first byte is
+ * copied. Refuses with 503 when the store fails, or when too many files wait for their turn.
  */
 export async function copyFiles(
   { tx, ahead, database, files, config }: CopyContext,
   { workspaceId, attachments }: { workspaceId: string; attachments: readonly AttachmentRow[] },
 ): Promise<FileCopy[]> {
   if (attachments.length === 0) return []
+  await expectRoom(tx, { workspaceId, quota: 'documents', limit: config.QUOTA_DOCUMENTS, adding: 1 })
   const size = attachments.reduce((sum, attachment) => sum + attachment.size, 0)
   await makeRoom(tx, {
     workspaceId,
@@ -87,20 +90,28 @@ async function copyAll(
   context: { database: Database; files: FileStore },
   originalIds: readonly string[],
 ): Promise<Map<string, string>> {
-  const { database, files } = context
   const pairs = originalIds.map((from) => ({ from, to: newId('att') }))
   const ids = pairs.map(({ to }) => to)
-  await recordOrphans(database, { ids, hours: 1 })
-  const limit = pLimit(atOnce)
-  const copied = await Promise.allSettled(pairs.map((pair) => limit(() => files.copy(pair))))
-  const failed = copied.find((result) => result.status === 'rejected')
-  if (failed !== undefined) {
+  await recordOrphans(context.database, { ids, hours: 1 })
+  const copies = new Map<string, string>()
+  try {
+    for (const pair of pairs) {
+      if (await turns.run(() => copyIn(context.files, pair))) copies.set(pair.from, pair.to)
+    }
+  } catch (error) {
     // If the store also fails to remove the copies, they are left to the sweep.
     await removeOrphans(context, { ids }).catch(() => {})
-    throw unavailable(failed.reason)
+    throw error
   }
-  const found = pairs.filter((_, index) => (copied[index] as PromiseFulfilledResult<boolean>).value)
-  return new Map(found.map(({ from, to }) => [from, to]))
+  return copies
+}
+
+async function copyIn(files: FileStore, pair: { from: string; to: string }): Promise<boolean> {
+  try {
+    return await files.copy(pair)
+  } catch (cause) {
+    throw unavailable(cause)
+  }
 }
 
 function unavailable(cause?: unknown): Refusal {

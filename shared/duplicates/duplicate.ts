@@ -7,8 +7,9 @@ import { storeDocuments } from '../body/store-documents.ts'
 import type { Ahead } from '../computations/ahead.ts'
 import type { Config } from '../config/config.ts'
 import type { Database, Transaction } from '../database/database.ts'
+import { markLocks, releaseLocks } from '../database/locks.ts'
 import { type LocationInput, locateAgain, locateNamed } from '../documents/location.ts'
-import { lockPlacement, type Placement, writeDocumentOrder } from '../documents/order.ts'
+import { placeDuplicate } from '../documents/order.ts'
 import { claimDocumentIds, type DocumentRow, unlocalized } from '../documents/queries.ts'
 import { requireDocument, requireLockedDocument } from '../documents/require.ts'
 import { longestTitle } from '../documents/schema.ts'
@@ -41,7 +42,8 @@ type DuplicateRequest = { documentId: string; caller: Caller; title: string | un
 export async function duplicateDocument(context: DuplicateContext, request: DuplicateRequest): Promise<DocumentRow> {
   const { tx, ahead, config } = context
   const { caller } = request
-  const { original, place, order } = await lockOriginal(context, request)
+  markLocks(tx)
+  const { original, place } = await lockOriginal(context, request)
   const workspaceId = original.workspace_id
   const text = await bodyText(tx, original)
   const copies = await copyFiles(context, { workspaceId, attachments: await ownAttachments(tx, { original, text }) })
@@ -77,45 +79,35 @@ export async function duplicateDocument(context: DuplicateContext, request: Dupl
   })
   if (duplicate === undefined) throw new Error('the duplicate was not stored')
   await keepCopies(tx, { document: duplicate, copies, createdBy: caller.userId })
-  if (order !== null) {
-    const keys = order.keys().map(({ id, key }) => ({ id: id === newcomer ? duplicate.id : id, key }))
-    await writeDocumentOrder(tx, { parent: order.parent, keys })
-  }
+  if (isSame(place, original)) await placeDuplicate(tx, { original, duplicate })
   return duplicate
 }
 
-// Stands for the duplicate in the manual order, since a duplicate has no id before its body is made.
-const newcomer = ''
-
-// Locks the location of the duplicate and then the original, in the order of all writes. `order` is the place after
-// the original, if the duplicate stands beside it. If the original has moved before it was locked, everything is
-// locked again.
+// Locks the location of the duplicate and then the original, in the order of all writes. Beside the original, the
+// duplicate gets a place in the manual order, whose lock is taken, too. If the original has moved before it was locked,
+// everything is locked anew.
 async function lockOriginal(
   context: DuplicateContext,
   request: DuplicateRequest,
-): Promise<{ original: DocumentRow; place: Location; order: Placement | null }> {
+): Promise<{ original: DocumentRow; place: Location }> {
   const { tx } = context
   const { caller, to } = request
   const seen = await requireDocument(tx, request)
   const named = await locateNamed({ ...context, caller }, to)
   requireWriter(caller, seen.workspace_id)
   const place = locateAgain(seen, { ...to, named })
-  const parent = {
-    workspace_id: seen.workspace_id,
-    knowledge_base_id: seen.knowledge_base_id,
-    folder_id: seen.folder_id,
-  }
-  const order = isSame(place, parent)
-    ? await lockPlacement(tx, { parent, moved: newcomer, position: { after: seen.id } })
-    : null
-  if (order === null && named === null) {
-    lockStructure(tx, { workspaceId: seen.workspace_id, knowledgeBaseIds: [place.knowledge_base_id], mode: 'add' })
-  }
+  lockStructure(tx, {
+    workspaceId: seen.workspace_id,
+    knowledgeBaseIds: [place.knowledge_base_id],
+    mode: isSame(place, seen) ? 'rearrange' : 'add',
+  })
   const original = await requireLockedDocument(tx, request)
-  return isSame(original, parent) ? { original, place, order } : lockOriginal(context, request)
+  if (isSame(original, seen)) return { original, place }
+  releaseLocks(tx)
+  return lockOriginal(context, request)
 }
 
-function isSame(a: Location, b: Location): boolean {
+function isSame(a: Omit<Location, 'workspace_id'>, b: Omit<Location, 'workspace_id'>): boolean {
   return a.knowledge_base_id === b.knowledge_base_id && a.folder_id === b.folder_id
 }
 

@@ -1,15 +1,22 @@
+import Type, { type Static } from 'typebox'
 import { type Queryable, sql } from '../database/database.ts'
+import { row } from '../database/row.ts'
+import { Nullable } from '../schema/identifiers.ts'
 import type { SortOrder } from './order.ts'
-import { documentColumns, folderColumns, NodeRow, nodeOrders } from './tree.ts'
+import { documentColumns, folderColumns, NodeShape, nodeOrders } from './tree.ts'
 
-/** The number of characters of a label that a cursor keeps. */
-const labelStartLength = 40
+/** The number of characters of a label that a cursor keeps. In the manual order a key takes up some of the room. */
+const labelStartLengths = { name: 40, updated_at: 0, manual: 20 } satisfies Record<SortOrder, number>
 
 /**
  * The position of the last child that a reader has seen. Labels are too long for a cursor, so the position keeps only
  * the beginning of the label. While the child still has such a label, the next page starts after its whole label.
- * Otherwise the next page starts at `labelStart`, so that no child is skipped. In the manual order the next page starts
- * after the key that the child has by then.
+ * Otherwise the next page starts at `labelStart`, so that no child is skipped.
+ *
+ * In the manual order, too, no child is skipped that stays where it is. After a child that has a key, the next page
+ * starts after the lower of two keys: the key that the child had then and the key that it has by now. After a child
+ * without a key, the next page begins with the children that were placed at the end of the list since then. So children
+ * may come twice when the order changes between two pages.
  */
 export type ChildPosition = {
   rank: number
@@ -18,19 +25,32 @@ export type ChildPosition = {
   documentId: string
   /** The last change in Unix milliseconds. */
   changedAt: number
-  /** The key in the manual order; empty for a child that was never placed. */
+  /** 1 for a child that has a key in the manual order, 0 for a child that was never placed. */
+  placed: number
+  /** The key of the child or, if it was never placed, the highest key among the children; empty when there is none. */
   orderKey: string
 }
 
-/** Returns the position after a child, for the next page. */
-export function positionOf(row: NodeRow): ChildPosition {
+const ChildShape = Type.Object({ ...NodeShape.properties, highest_key: Nullable(Type.String()) })
+const ChildRow = row(ChildShape)
+
+/**
+ * A folder or document of a list, as the database returns it. In the manual order, `highest_key` is the highest key of
+ * its kind in the list.
+ */
+export type ChildRow = Static<typeof ChildShape>
+
+/** Returns the position after a child in a list, for the next page. */
+export function positionOf(child: ChildRow, sort: SortOrder): ChildPosition {
+  const isPlaced = sort === 'manual' && child.order_key !== null
   return {
-    rank: row.rank,
-    labelStart: [...row.label].slice(0, labelStartLength).join(''),
-    folderNumber: row.folder_number,
-    documentId: row.document_id,
-    changedAt: row.changed_at,
-    orderKey: row.order_key ?? '',
+    rank: child.rank,
+    labelStart: isPlaced ? '' : [...child.label].slice(0, labelStartLengths[sort]).join(''),
+    folderNumber: child.folder_number,
+    documentId: child.document_id,
+    changedAt: child.changed_at,
+    placed: isPlaced ? 1 : 0,
+    orderKey: child.order_key ?? child.highest_key ?? '',
   }
 }
 
@@ -38,12 +58,23 @@ export function positionOf(row: NodeRow): ChildPosition {
 type ChildPage = { workspaceId: string; folderId: number; after: ChildPosition | null; limit: number; sort: SortOrder }
 
 /** Returns up to `limit + 1` direct children of a folder after a position, so that the caller sees if more follow. */
-export function childPage(db: Queryable, page: ChildPage): Promise<readonly NodeRow[]> {
+export function childPage(db: Queryable, page: ChildPage): Promise<readonly ChildRow[]> {
   const foldersAreBehind = page.after !== null && page.after.rank > 0
   const kinds = [...(foldersAreBehind ? [] : folderPages(page)), ...documentPages(page)]
-  return db.any(sql.type(NodeRow)`
-    SELECT * FROM (${sql.join(kinds, sql.fragment` UNION ALL `)}) AS children
+  return db.any(sql.type(ChildRow)`
+    SELECT children.*, ${highestKey(page)} AS highest_key
+    FROM (${sql.join(kinds, sql.fragment` UNION ALL `)}) AS children
     ORDER BY ${nodeOrders[page.sort]} LIMIT ${page.limit + 1}`)
+}
+
+function highestKey({ workspaceId, folderId, sort }: ChildPage): Fragment {
+  if (sort !== 'manual') return sql.fragment`NULL`
+  return sql.fragment`
+    CASE rank WHEN 0
+      THEN (SELECT max(f.order_key) FROM folders f WHERE f.workspace_id = ${workspaceId} AND f.parent_id = ${folderId})
+      ELSE (SELECT max(o.order_key) FROM document_order o
+            WHERE o.workspace_id = ${workspaceId} AND o.folder_id = ${folderId})
+    END`
 }
 
 type Fragment = ReturnType<typeof sql.fragment>
@@ -64,19 +95,16 @@ function folderPages(page: ChildPage): Fragment[] {
   )
 }
 
-// A page of ids is read from a table that has an index in the order of the list. By name and in the manual order that
-// is `document_titles`. The `OFFSET 0` makes PostgreSQL look up each id. For a thousand ids it would rather read all
-// documents of the workspace.
+// A page of ids is read from a table that has an index in the order of the list. The `OFFSET 0` makes PostgreSQL look
+// up each id. For a thousand ids it would rather read all documents of the workspace.
 function documentPages(page: ChildPage): Fragment[] {
   const { workspaceId, folderId, after, limit, sort } = page
-  const table =
-    sort === 'updated_at'
-      ? { name: 'documents', id: 'id', label: 'title', parent: 'folder_id' }
-      : { name: 'document_titles', id: 'document_id', label: 'title', parent: 'folder_id' }
+  const table = documentTables[sort]
+  const key = sort === 'manual' ? sql.fragment`order_key` : sql.fragment`NULL::text COLLATE "C" AS order_key`
   return runsOf(page, table, after === null || after.rank === 0 ? null : after.documentId).map(
     ({ isAfter, order }) => sql.fragment`
     (SELECT ${documentColumns} FROM (
-       SELECT ${sql.identifier([table.id])} AS listed_id FROM ${sql.identifier([table.name])}
+       SELECT ${sql.identifier([table.id])} AS listed_id, ${key} FROM ${sql.identifier([table.name])}
        WHERE workspace_id = ${workspaceId} AND folder_id = ${folderId} AND ${isAfter}
        ORDER BY ${order} LIMIT ${limit + 1}
      ) AS listed
@@ -85,6 +113,13 @@ function documentPages(page: ChildPage): Fragment[] {
      ) AS found)`,
   )
 }
+
+// The table whose index has the documents of a folder in each order.
+const documentTables = {
+  name: { name: 'document_titles', id: 'document_id', label: 'title', parent: 'folder_id' },
+  updated_at: { name: 'documents', id: 'id', label: 'title', parent: 'folder_id' },
+  manual: { name: 'document_order', id: 'document_id', label: 'title', parent: 'folder_id' },
+} satisfies Record<SortOrder, Table>
 
 // The runs of one kind of children in which the rest of the list is read. `after` is the id of the last child of this
 // kind; null for the beginning of the kind.
@@ -100,7 +135,7 @@ function runsOf(page: ChildPage, table: Table, after: number | string | null): R
   const afterLabel = ({ labelStart }: ChildPosition) => sql.fragment`
     (${label} COLLATE "C", ${id}) > (coalesce(${current(
       sql.fragment`${label}`,
-      sql.fragment`left(${label}, ${labelStartLength}::int) = ${labelStart}`,
+      sql.fragment`left(${label}, ${labelStartLengths[page.sort]}::int) = ${labelStart}`,
     )}, ${labelStart}), ${after})`
   const all = sql.fragment`true`
   const byLabel = sql.fragment`${label} COLLATE "C", ${id}`
@@ -112,21 +147,16 @@ function runsOf(page: ChildPage, table: Table, after: number | string | null): R
         : sql.fragment`(updated_at, ${id}) < (to_timestamp(${seen.changedAt}::float8 / 1000)::timestamptz(3), ${after})`
     return [{ isAfter, order: sql.fragment`updated_at DESC, ${id} DESC` }]
   }
-  const isPlaced = sql.fragment`order_key IS NOT NULL`
-  const placed = {
-    isAfter:
-      seen === null
-        ? isPlaced
-        : sql.fragment`${isPlaced} AND (order_key, ${id}) > (coalesce(${current(
-            sql.fragment`order_key`,
-            all,
-          )}, ${seen.orderKey}), ${after})`,
+  const currentKey = current(sql.fragment`order_key`, all)
+  const placed = (isAfter: Fragment) => ({
+    isAfter: sql.fragment`order_key IS NOT NULL AND ${isAfter}`,
     order: sql.fragment`order_key, ${id}`,
-  }
-  const unplaced = (isAfter: Fragment) => ({
-    isAfter: sql.fragment`order_key IS NULL AND ${isAfter}`,
-    order: byLabel,
   })
-  if (seen === null || seen.orderKey !== '') return [placed, unplaced(all)]
-  return [unplaced(afterLabel(seen))]
+  const unplaced = (isAfter: Fragment) => ({ isAfter: sql.fragment`order_key IS NULL AND ${isAfter}`, order: byLabel })
+  if (seen === null) return [placed(all), unplaced(all)]
+  const afterKey = (key: Fragment) => sql.fragment`(order_key, ${id}) > (${key}, ${after})`
+  if (seen.placed === 1) {
+    return [placed(afterKey(sql.fragment`least(${seen.orderKey}, ${currentKey})`)), unplaced(all)]
+  }
+  return [placed(sql.fragment`order_key > ${seen.orderKey}`), unplaced(afterLabel(seen))]
 }

@@ -1,6 +1,5 @@
 import { generateNKeysBetween } from 'fractional-indexing'
 import Type, { type Static } from 'typebox'
-import { sql } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
 import { Text } from '../schema/strings.ts'
 
@@ -40,14 +39,6 @@ export type Sibling = { id: string; order_key: string | null }
 /** A key that a folder or document gets. */
 export type OrderKey = { id: string; key: string }
 
-/** The manual order of folders, for a statement that names the table `f`. */
-export const manualOrderOfFolders = sql.fragment`
-  f.order_key, (CASE WHEN f.order_key IS NULL THEN f.name END) COLLATE "C", f.id`
-
-/** The manual order of documents, for a statement that names the table `d`. */
-export const manualOrderOfDocuments = sql.fragment`
-  d.order_key, (CASE WHEN d.order_key IS NULL THEN d.title END) COLLATE "C", d.id`
-
 /** The id that a position refers to, with the member that names it; null for `first` and `last`. */
 export function referenceOf(position: Position): { id: string; field: string } | null {
   if (typeof position === 'string') return null
@@ -62,6 +53,8 @@ export function referenceOf(position: Position): { id: string; field: string } |
  */
 const longestKey = 64
 
+type Move = { siblings: readonly Sibling[]; moved: string; position: Position }
+
 /**
  * Returns the keys that put `moved` at a position among its siblings. `siblings` is the list of one parent in its
  * manual order, with or without `moved`. Siblings before the position that have no key get one too, since everything
@@ -69,22 +62,39 @@ const longestKey = 64
  * key would become too long. Nothing is returned when `moved` is there already. Refuses with 422 `invalid_position` a
  * reference that is not among the siblings.
  */
-export function keysFor(input: { siblings: readonly Sibling[]; moved: string; position: Position }): OrderKey[] {
-  const { siblings, moved, position } = input
+export function keysFor(move: Move): OrderKey[] {
+  return keysAround(move) ?? newKeysFor(move)
+}
+
+/**
+ * Returns the keys that `keysFor` returns; null when all siblings with a key need a new one. `siblings` need only have
+ * the part of the list around the position: two siblings with a key on each side, and all siblings before the position
+ * that have no key.
+ */
+export function keysAround({ siblings, moved, position }: Move): OrderKey[] | null {
   if (referenceOf(position)?.id === moved) return []
-  const others = siblings.filter(({ id }) => id !== moved)
-  const at = indexOf(position, others)
+  const { others, at, placed } = placesOf({ siblings, moved, position })
   const current = siblings.findIndex(({ id }) => id === moved)
   if (current === at && siblings[current]?.order_key != null) return []
-  const unplaced = others.findIndex(({ order_key }) => order_key === null)
-  const placed = unplaced === -1 ? others.length : unplaced
   const from = Math.min(placed, at)
   const ids = [...others.slice(from, at).map(({ id }) => id), moved]
   const keys = keysBetween(others[from - 1]?.order_key ?? null, others[at]?.order_key ?? null, ids.length)
-  if (keys !== null) return ids.map((id, index) => ({ id, key: keys[index] as string }))
-  const all = others.slice(0, Math.max(placed, at)).map(({ id }) => id)
-  all.splice(at, 0, moved)
-  return withKeys(all)
+  return keys === null ? null : ids.map((id, index) => ({ id, key: keys[index] as string }))
+}
+
+function newKeysFor(move: Move): OrderKey[] {
+  const { others, at, placed } = placesOf(move)
+  const ids = others.slice(0, Math.max(placed, at)).map(({ id }) => id)
+  ids.splice(at, 0, move.moved)
+  const keys = generateNKeysBetween(null, null, ids.length)
+  return ids.map((id, index) => ({ id, key: keys[index] as string }))
+}
+
+// The other siblings, the place among them, and the number of those that have a key.
+function placesOf({ siblings, moved, position }: Move) {
+  const others = siblings.filter(({ id }) => id !== moved)
+  const unplaced = others.findIndex(({ order_key }) => order_key === null)
+  return { others, at: indexOf(position, others), placed: unplaced === -1 ? others.length : unplaced }
 }
 
 function indexOf(position: Position, others: readonly Sibling[]): number {
@@ -103,13 +113,8 @@ function keysBetween(before: string | null, after: string | null, count: number)
   return keys.some((key) => key.length > longestKey) ? null : keys
 }
 
-function withKeys(ids: readonly string[]): OrderKey[] {
-  const keys = generateNKeysBetween(null, null, ids.length)
-  return ids.map((id, index) => ({ id, key: keys[index] as string }))
-}
-
 /** The refusal of a position that refers to a folder or document of the other kind or of another parent. */
-function notBeside({ id, field }: { id: string; field: string }): Refusal {
+export function notBeside({ id, field }: { id: string; field: string }): Refusal {
   const path = `/${field.replace('.', '/')}`
   return new Refusal('invalid_position', { details: { path, reason: `${id} is not of the same kind and parent` } })
 }

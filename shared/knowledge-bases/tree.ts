@@ -2,16 +2,18 @@ import Type, { type Static } from 'typebox'
 import { type Queryable, sql } from '../database/database.ts'
 import { row } from '../database/row.ts'
 import { Nullable } from '../schema/identifiers.ts'
-import { manualOrderOfDocuments, manualOrderOfFolders, type SortOrder } from './order.ts'
+import type { SortOrder } from './order.ts'
 import type { KnowledgeBaseKey } from './queries.ts'
 import type { DocumentNode, FolderNode, TreeFolder, TreeNode } from './schema.ts'
 
 const text = Type.String()
 
-// A folder or document in the columns of their common sort order. `rank` is 0 for a folder and 1 for a document.
-// `label` is the name or title. A column that only documents have is '' or null in a folder; `folder_number` is 0 in a
-// document. `changed_at` is the last change of either.
-const NodeShape = Type.Object({
+/**
+ * A folder or document in the columns of their common sort order. `rank` is 0 for a folder and 1 for a document.
+ * `label` is the name or title. A column that only documents have is '' or null in a folder; `folder_number` is 0 in a
+ * document. `changed_at` is the last change of either.
+ */
+export const NodeShape = Type.Object({
   rank: Type.Number(),
   label: text,
   folder_number: Type.Number(),
@@ -37,7 +39,7 @@ export const folderColumns = sql.fragment`
   NULL AS document_type, NULL AS locale, NULL AS variant_role, NULL AS document_set_id,
   NULL::timestamptz AS updated_at, updated_at AS changed_at, order_key`
 
-/** The columns of `NodeRow` from `documents`. */
+/** The columns of `NodeRow` from `documents`, and `order_key` from what the statement joins. */
 export const documentColumns = sql.fragment`
   1 AS rank, title COLLATE "C" AS label, 0 AS folder_number, id AS document_id, folder_id AS parent_id,
   document_type, locale, variant_role, document_set_id, updated_at, updated_at AS changed_at, order_key`
@@ -57,7 +59,10 @@ const treeOrders = {
     folders: sql.fragment`f.updated_at DESC, f.id DESC`,
     documents: sql.fragment`d.updated_at DESC, d.id DESC`,
   },
-  manual: { folders: manualOrderOfFolders, documents: manualOrderOfDocuments },
+  manual: {
+    folders: sql.fragment`f.order_key, (CASE WHEN f.order_key IS NULL THEN f.name END) COLLATE "C", f.id`,
+    documents: sql.fragment`o.order_key, (CASE WHEN o.order_key IS NULL THEN d.title END) COLLATE "C", d.id`,
+  },
 } satisfies Record<SortOrder, unknown>
 
 /** Returns every folder and document of a knowledge base, translations included, in the given order. */
@@ -71,8 +76,17 @@ export function nodesOfKnowledgeBase(
       WHERE workspace_id = ${key.workspaceId} AND knowledge_base_id = ${key.id}
       UNION ALL
       SELECT ${documentColumns} FROM documents
+      LEFT JOIN (${orderKeys(key, sort)}) AS o ON o.placed_id = id
       WHERE workspace_id = ${key.workspaceId} AND knowledge_base_id = ${key.id}
     ) AS nodes ORDER BY ${nodeOrders[sort]}`)
+}
+
+// The keys of all placed documents of a knowledge base. Only the manual order reads them.
+function orderKeys({ workspaceId, id }: KnowledgeBaseKey, sort: SortOrder) {
+  return sql.fragment`
+    SELECT document_id AS placed_id, order_key FROM document_order
+    WHERE ${sort === 'manual'} AND workspace_id = ${workspaceId} AND knowledge_base_id = ${id}
+      AND order_key IS NOT NULL`
 }
 
 const BranchRow = row(
@@ -104,6 +118,7 @@ export async function treeText(
         SELECT 'document' AS type, d.id, d.title, d.document_type, d.folder_id, d.locale, d.variant_role,
           d.document_set_id, (extract(epoch FROM d.updated_at) * 1000)::int8 AS updated_at
       ) AS n
+      LEFT JOIN (${orderKeys(key, sort)}) AS o ON o.placed_id = d.id
       WHERE d.workspace_id = ${key.workspaceId} AND d.knowledge_base_id = ${key.id} GROUP BY d.folder_id
     ) AS branches ORDER BY place NULLS LAST`)
   const children = Map.groupBy(branches, ({ parent_id }) => parent_id)

@@ -7,7 +7,6 @@ import { Refusal } from '../errors/errors.ts'
 import { recordEvents } from '../events/record.ts'
 import { markStale } from '../jobs/projections/stale.ts'
 import type { Jobs } from '../jobs/send.ts'
-import { foldersInOrder, writeFolderOrder } from '../knowledge-bases/folder-order.ts'
 import {
   changeKnowledgeBaseOfDocuments,
   changeKnowledgeBaseOfFolders,
@@ -20,7 +19,8 @@ import {
   updateFolderRow,
 } from '../knowledge-bases/folders.ts'
 import { findLocation, type Location, lockLocation } from '../knowledge-bases/locations.ts'
-import { keysFor, type Position } from '../knowledge-bases/order.ts'
+import type { Position } from '../knowledge-bases/order.ts'
+import { place } from '../knowledge-bases/placement.ts'
 import { lockStructure } from '../knowledge-bases/queries.ts'
 import { enforceQuota, type QuotaLimits } from '../quotas/quotas.ts'
 import type { NamedId } from '../schema/identifiers.ts'
@@ -91,14 +91,10 @@ export async function updateFolder(context: UpdateContext, request: UpdateReques
   const changed = isAt(folder, destination)
     ? await rename(tx, { folder, name })
     : await moveFolder(context, { folder, destination, name })
-  if (position !== undefined) await placeFolder(tx, { folder, destination, position })
+  if (position !== undefined) {
+    await place(tx, { kind: 'folders', parent: destination, moved: String(folder.id), position })
+  }
   return changed
-}
-
-async function placeFolder(tx: Transaction, { folder, destination, position }: Move & { position: Position }) {
-  const siblings = await foldersInOrder(tx, destination)
-  const keys = keysFor({ siblings, moved: String(folder.id), position })
-  if (keys.length > 0) await writeFolderOrder(tx, { parent: destination, keys })
 }
 
 async function readMove(context: UpdateContext, { id, update }: UpdateRequest): Promise<Move> {

@@ -192,7 +192,7 @@ type Move = {
 }
 
 // A large value is taken out of the row before the row becomes JSON, which would have to contain the whole value.
-function move({ table, large }: KeptTable, { using, where, keys, added }: Move): FragmentSqlToken {
+function move({ table, large, unlessNull }: KeptTable, { using, where, keys, added }: Move): FragmentSqlToken {
   const from = using === null ? sql.fragment`` : sql.fragment`USING ${using}`
   const value = (type: LargeType) =>
     large?.type === type ? sql.identifier(['t', large.column]) : sql.fragment`NULL::${sql.identifier([type])}`
@@ -200,8 +200,10 @@ function move({ table, large }: KeptTable, { using, where, keys, added }: Move):
     large === undefined
       ? sql.fragment`to_jsonb(t) ${added === undefined ? sql.fragment`` : sql.fragment`|| ${added}`}`
       : sql.fragment`to_jsonb(jsonb_populate_record(t, ${JSON.stringify({ [large.column]: null })}::jsonb))`
+  const isKept =
+    unlessNull === undefined ? sql.fragment`` : sql.fragment`AND ${sql.identifier(['t', unlessNull])} IS NOT NULL`
   return sql.fragment`
-    (DELETE FROM ${sql.identifier([table])} t ${from} WHERE ${where}
+    (DELETE FROM ${sql.identifier([table])} t ${from} WHERE ${where} ${isKept}
      RETURNING ${table}::text, ${keys}, ${shown}, ${value('text')}, ${value('bytea')}, ${value('jsonb')})`
 }
 

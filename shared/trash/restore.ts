@@ -100,14 +100,16 @@ function movedMembers({ caller }: RestorationContext, { contents, place }: Resto
   return { folders, documents: { ...folders, updated_by: caller.userId } }
 }
 
-// Under another parent, a key in the manual order says nothing, so the key goes.
+// Under another parent, a key in the manual order says nothing, so the key of a folder goes. A trigger clears the key
+// of a document.
 function placeRoot(context: RestorationContext, restoration: Restoration & { place: Location }): void {
   const { entry, place } = restoration
   const isSameBase = place.knowledge_base_id === entry.knowledge_base_id
   const isSameFolder = place.folder_id === entry.parent_folder_id
   const isSameParent = isSameFolder && (isSameBase || place.folder_id !== null)
-  const moved = movedMembers(context, restoration)[entry.type === 'document' ? 'documents' : 'folders']
-  const members = { ...(!(isSameBase && isSameFolder) && moved), ...(!isSameParent && { order_key: null }) }
+  const isFolder = entry.type === 'folder'
+  const moved = movedMembers(context, restoration)[isFolder ? 'folders' : 'documents']
+  const members = { ...(!(isSameBase && isSameFolder) && moved), ...(isFolder && !isSameParent && { order_key: null }) }
   queries.placeRoot(context.tx, entry, { place, members })
 }
 

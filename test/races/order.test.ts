@@ -1,4 +1,5 @@
-import t from 'tap'
+import pg from 'pg'
+import t, { type Test } from 'tap'
 import Type from 'typebox'
 import { sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
@@ -6,8 +7,9 @@ import { p } from '../body/build.ts'
 import type { Client, Reply } from '../support/client.ts'
 import { put } from '../support/documents.ts'
 import { startTestService } from '../support/service.ts'
+import { until } from '../support/site.ts'
 
-const { signUp, database } = await startTestService(t)
+const { signUp, database, url } = await startTestService(t)
 const rounds = Array.from({ length: 6 }, (_, index) => index)
 const Count = row(Type.Object({ count: Type.Number() }))
 
@@ -58,6 +60,145 @@ t.test('orders, moves, writes, duplicates and deletions of siblings pass one ano
   }
   t.equal(await deadlocks(), 0)
 })
+
+t.test('a place beside a document that is being deleted or moved is there, or is refused', async (t) => {
+  const ada = await signUp()
+  for (const round of rounds) {
+    const { base, folder, ids } = await children(ada, 'documents')
+    const [a = '', b = '', c = '', d = '', e = ''] = ids.map(String)
+    const [afterB, afterD, deletion, move] = await all(
+      [
+        () => ada.patch(`/documents/${a}`, { position: { after: b } }),
+        () => ada.patch(`/documents/${e}`, { position: { before: d } }),
+        () => ada.delete(`/documents/${b}`),
+        () => ada.post('/documents/move', { ids: [d], knowledge_base_id: base }),
+      ],
+      round,
+    )
+    t.equal(deletion?.status, 204)
+    t.equal(move?.status, 200, String(move?.text))
+    t.ok([200, 404, 422].includes(Number(afterB?.status)), String(afterB?.text))
+    t.ok([200, 422].includes(Number(afterD?.status)), String(afterD?.text))
+    t.strictSame((await listed(ada, folder)).sort(), [a, c, e].sort())
+  }
+  t.equal(await outOfStep(), 0)
+})
+
+t.test('documents go to and fro together while all of them are placed, without a deadlock', async (t) => {
+  const ada = await signUp()
+  const base = (await ada.post('/knowledge-bases', { name: 'Zoo' })).body.data.id as number
+  const [one, two] = [await folderIn(ada, base), await folderIn(ada, base)]
+  const ids: string[] = []
+  for (let index = 0; index < 30; index += 1) {
+    ids.push((await ada.post('/documents', { title: `T${index % 7}`, folder_id: one })).body.data.id)
+  }
+  const [first = '', second = '', third = '', ...others] = ids
+  for (const round of rounds) {
+    const replies = await all(
+      [
+        () => ada.patch(`/documents/${first}`, { folder_id: one, position: 'last' }),
+        () => ada.patch(`/documents/${second}`, { folder_id: two, position: 'last' }),
+        () => ada.post('/documents/move', { ids: others, folder_id: round % 2 === 0 ? two : one }),
+        () => ada.post('/documents/move', { ids: others.slice(5, 20), folder_id: round % 2 === 0 ? one : two }),
+        () => ada.patch(`/documents/${third}`, { folder_id: round % 2 === 0 ? two : one, position: 'last' }),
+        () => ada.patch(`/documents/${others[round]}`, { title: `Renamed ${round}` }),
+      ],
+      round,
+    )
+    for (const { status, text } of replies) t.equal(status, 200, text)
+    t.equal((await listed(ada, one)).length + (await listed(ada, two)).length, ids.length)
+  }
+  t.equal(await outOfStep(), 0)
+  t.equal(await deadlocks(), 0)
+})
+
+t.test('a folder gets a place in another knowledge base while documents in it are placed', async (t) => {
+  const ada = await signUp()
+  const other = (await ada.post('/knowledge-bases', { name: 'Other' })).body.data.id as number
+  const sibling = await folderIn(ada, other)
+  for (const round of rounds) {
+    const { base, folder, ids } = await children(ada, 'documents')
+    const replies = await all(
+      [
+        () => ada.patch(`/folders/${folder}`, { knowledge_base_id: other, position: { before: sibling } }),
+        () => ada.patch(`/documents/${ids[0]}`, { position: 'last' }),
+        () => ada.patch(`/documents/${ids[4]}`, { position: 'first' }),
+        () => ada.post(`/documents/${ids[2]}/duplicate`),
+        () => ada.patch(`/folders/${sibling}`, { position: 'last' }),
+      ],
+      round,
+    )
+    for (const { status, text } of replies) t.ok(status === 200 || status === 201, text)
+    const order = await listed(ada, folder)
+    t.strictSame([order[0], order.at(-1)], [ids[4], ids[0]], 'the contents keep the places that they got')
+    t.equal((await ada.get(`/knowledge-bases/${base}/tree`)).body.data.children.length, 0)
+    const roots = (await ada.get(`/knowledge-bases/${other}/tree?sort=manual`)).body.data.children
+    t.ok(roots.findIndex(({ id }: { id: number }) => id === folder) !== -1)
+    t.equal(roots.at(-1).id, sibling)
+  }
+  t.equal(await outOfStep(), 0)
+  t.equal(await deadlocks(), 0)
+})
+
+for (const [what, path, body] of [
+  ['a position', '', { position: 'first' }],
+  ['a duplicate', '/duplicate', undefined],
+] as const) {
+  t.test(`${what} of a document that has moved holds no lock while it waits where the document is now`, async (t) => {
+    const ada = await signUp()
+    const [from, to] = [
+      (await ada.post('/knowledge-bases', { name: 'From' })).body.data.id as number,
+      (await ada.post('/knowledge-bases', { name: 'To' })).body.data.id as number,
+    ]
+    const { id } = (await ada.post('/documents', { title: 'Moving', knowledge_base_id: from })).body.data
+    const [mover, holder] = [await connection(t), await connection(t)]
+    await mover.query('BEGIN')
+    await mover.query('SELECT FROM documents WHERE id = $1 FOR UPDATE', [id])
+    const call = path === '' ? ada.patch(`/documents/${id}`, body) : ada.post(`/documents/${id}${path}`, body)
+    await until(async () => (await waiting()) === 1)
+    await holder.query('BEGIN')
+    await holder.query('SELECT FROM knowledge_bases WHERE id = $1 FOR UPDATE', [to])
+    await mover.query('UPDATE documents SET knowledge_base_id = $2 WHERE id = $1', [id, to])
+    await mover.query('COMMIT')
+    // By now the call has seen that the document has moved, and waits for the other knowledge base.
+    await until(async () => (await waitingForBases()) === 1)
+    await mover.query('SELECT FROM documents WHERE id = $1 FOR UPDATE NOWAIT', [id])
+    await mover.query('SELECT FROM knowledge_bases WHERE id = $1 FOR UPDATE NOWAIT', [from])
+    await holder.query('COMMIT')
+    const { status, text } = await call
+    t.ok(status === 200 || status === 201, text)
+    t.equal((await ada.get(`/knowledge-bases/${to}/tree`)).body.data.children.length, path === '' ? 1 : 2)
+  })
+}
+
+async function connection(t: Test): Promise<pg.Client> {
+  const client = new pg.Client(url)
+  await client.connect()
+  t.teardown(() => client.end())
+  return client
+}
+
+function waiting(): Promise<number> {
+  return database.oneFirst(sql.type(Count)`
+    SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)
+}
+
+function waitingForBases(): Promise<number> {
+  return database.oneFirst(sql.type(Count)`
+    SELECT count(*) FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%FROM knowledge_bases%'`)
+}
+
+/** The number of documents whose row in the order is missing or says another place or title, and of rows too many. */
+function outOfStep(): Promise<number> {
+  return database.oneFirst(sql.type(Count)`
+    SELECT count(*) FROM documents d FULL JOIN document_order o ON o.workspace_id = d.workspace_id AND o.document_id = d.id
+    WHERE (d.knowledge_base_id, d.folder_id, d.title) IS DISTINCT FROM (o.knowledge_base_id, o.folder_id, o.title)`)
+}
+
+async function folderIn(client: Client, base: number): Promise<number> {
+  return (await client.post('/folders', { name: 'F', knowledge_base_id: base })).body.data.id
+}
 
 // A folder with five documents or folders in it, none of which was placed.
 async function children(client: Client, kind: 'documents' | 'folders') {

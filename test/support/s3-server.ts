@@ -1,11 +1,18 @@
 import { mkdtemp, rm } from 'node:fs/promises'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 // @ts-expect-error the package has no types
 import S3rver from 's3rver'
 
-/** Starts a server with the protocol of S3 and one empty bucket. It ends with the test. */
-export async function startS3(t: { teardown: (end: () => unknown) => void }) {
+/**
+ * Starts a server with the protocol of S3 and one empty bucket. It ends with the test. The server waits for
+ * `beforeCopy` before it copies an object.
+ */
+export async function startS3(
+  t: { teardown: (end: () => unknown) => void },
+  { beforeCopy = async () => {} }: { beforeCopy?: () => Promise<void> } = {},
+) {
   const directory = await mkdtemp(join(tmpdir(), 'svc-s3-'))
   const bucket = 'attachments-of-a-test'
   const server = new S3rver({
@@ -17,6 +24,13 @@ export async function startS3(t: { teardown: (end: () => unknown) => void }) {
     configureBuckets: [{ name: bucket }],
   })
   const { port }: { port: number } = await server.run()
+  const http: Server = server.httpServer
+  const answer = http.listeners('request') as ((...exchange: [IncomingMessage, ServerResponse]) => void)[]
+  http.removeAllListeners('request')
+  http.on('request', async (...exchange) => {
+    if (exchange[0].headers['x-amz-copy-source'] !== undefined) await beforeCopy()
+    for (const listener of answer) listener.apply(http, exchange)
+  })
   const stop = async () => {
     server.httpServer?.closeAllConnections()
     await server.close()

@@ -1,9 +1,9 @@
 import Type from 'typebox'
-import { type ChildPosition, childPage, positionOf } from '../../../shared/knowledge-bases/children.ts'
+import { type ChildPosition, type ChildRow, childPage, positionOf } from '../../../shared/knowledge-bases/children.ts'
 import { findFolder, findWritableFolder, presentFolder } from '../../../shared/knowledge-bases/folders.ts'
 import { SortOrder } from '../../../shared/knowledge-bases/order.ts'
 import { ChildNode, Folder, FolderCreateInput, FolderUpdateInput } from '../../../shared/knowledge-bases/schema.ts'
-import { type NodeRow, presentNode } from '../../../shared/knowledge-bases/tree.ts'
+import { presentNode } from '../../../shared/knowledge-bases/tree.ts'
 import { deleteFolder } from '../../../shared/structure/deletion.ts'
 import { createFolder, updateFolder } from '../../../shared/structure/folders.ts'
 import { type CursorScope, decodeCursor, encodeCursor, pageOf } from '../../http/pagination.ts'
@@ -90,7 +90,7 @@ export const folderRoutes: readonly Route[] = [
     operationId: 'listFolderChildren',
     tag,
     summary: 'Folders and documents directly in a folder',
-    description: 'Folders first by name, then documents by title, unless `sort` names another order.',
+    description: 'Folders first by name, then documents by title. An extension: `sort` names another order.',
     scopes: ['knowledge-bases:read', 'documents:read'],
     params: FolderParameter,
     query: Type.Object({ ...wholeListParameters, sort: Type.Optional(SortOrder) }),
@@ -113,8 +113,8 @@ function childCursors(endpoint: string, { folderId, sort }: { folderId: number; 
   const [names, types] = [membersOf[sort], membersOf[sort].map((name) => memberTypes[name])]
   return {
     /** Returns the cursor after a child. */
-    after: (child: NodeRow): string => {
-      const position = positionOf(child)
+    after: (child: ChildRow): string => {
+      const position = positionOf(child, sort)
       return encodeCursor(
         scope,
         names.map((name) => position[name]),
@@ -137,6 +137,7 @@ const nowhere: ChildPosition = {
   folderNumber: 0,
   documentId: '',
   changedAt: 0,
+  placed: 0,
   orderKey: '',
 }
 
@@ -146,6 +147,7 @@ const memberTypes = {
   folderNumber: 'number',
   documentId: 'string',
   changedAt: 'number',
+  placed: 'number',
   orderKey: 'string',
 } as const satisfies Record<keyof ChildPosition, 'number' | 'string'>
 
@@ -153,5 +155,5 @@ const memberTypes = {
 const membersOf: Record<SortOrder, (keyof ChildPosition)[]> = {
   name: ['rank', 'labelStart', 'folderNumber', 'documentId'],
   updated_at: ['rank', 'changedAt', 'folderNumber', 'documentId'],
-  manual: ['rank', 'orderKey', 'labelStart', 'folderNumber', 'documentId'],
+  manual: ['rank', 'placed', 'orderKey', 'labelStart', 'folderNumber', 'documentId'],
 }

@@ -115,6 +115,7 @@ export const knowledgeBaseRoutes: readonly Route[] = [
     operationId: 'getTree',
     tag: 'Knowledge bases',
     summary: 'All folders and documents of a knowledge base',
+    description: 'Folders first by name, then documents by title. An extension: `sort` names another order.',
     scopes: ['knowledge-bases:read'],
     params: KnowledgeBaseParameter,
     query: Type.Object({
