@@ -7,8 +7,8 @@ ALTER TABLE documents
   ADD COLUMN tag_keys text[] NOT NULL DEFAULT '{}',
   ADD COLUMN properties jsonb NOT NULL DEFAULT '{}';
 
--- What documents are found by: one row for each tag and for each value of a property. Triggers keep the rows in step with
--- `documents`; foreign keys would cost more. A write of a body writes nothing here.
+-- What documents are found by: one row for each tag and for each value of a property. Triggers keep the rows in step
+-- with `documents`; foreign keys would cost more. A write of a body writes nothing here.
 CREATE TABLE document_filters (
   workspace_id text NOT NULL,
   filter text COLLATE "C" NOT NULL,
@@ -73,46 +73,42 @@ BEGIN
 END
 $$;
 
--- The spellings of those of the tags that documents of a knowledge base have, kept until the transaction ends. Others
--- share the locks.
-CREATE FUNCTION kept_spellings(workspace text, base bigint, keys text[]) RETURNS text[] LANGUAGE sql AS $$
-  SELECT coalesce(array_agg(kept.tag ORDER BY array_position(keys, kept.key)), '{}') FROM (
-    SELECT t.key, t.tag FROM knowledge_base_tags t
-    WHERE t.workspace_id = workspace AND t.knowledge_base_id = base AND t.key = ANY (keys)
-      AND has_tagged_document(workspace, base, t.key)
-    ORDER BY t.key FOR SHARE) AS kept
-$$;
-
--- Spells tags as their knowledge base does, and keeps these spellings until the transaction ends. A tag that no document
--- has gets the spelling that is given here. Two documents may get a new tag at the same time: the second one waits and
--- takes the spelling of the first.
+-- Spells tags as their knowledge base does, and keeps these spellings until the transaction ends. A tag that no
+-- document has gets the spelling that is given here. Two documents may get a new tag at the same time: the second one
+-- waits and takes the spelling of the first. Tags that documents have are locked in a mode that others share. New tags
+-- are locked first, so that no lock has to become stronger.
 CREATE FUNCTION spelled_tags(workspace text, base bigint, keys text[], spellings text[]) RETURNS text[]
 LANGUAGE plpgsql AS $$
 DECLARE
-  spelled text[] := kept_spellings(workspace, base, keys);
+  unused text[];
+  spelled text[];
 BEGIN
-  -- A spelling may be forgotten just before it is locked: then it is looked for again.
-  WHILE cardinality(spelled) < cardinality(keys) LOOP
-    INSERT INTO knowledge_base_tags (workspace_id, knowledge_base_id, key, tag)
-    SELECT workspace, base, k.key, k.tag FROM unnest(keys, spellings) AS k (key, tag) ORDER BY k.key COLLATE "C"
-    ON CONFLICT DO NOTHING;
-    PERFORM FROM knowledge_base_tags t
-    WHERE t.workspace_id = workspace AND t.knowledge_base_id = base AND t.key = ANY (keys)
-    ORDER BY t.key FOR NO KEY UPDATE;
-    UPDATE knowledge_base_tags t SET tag = k.tag FROM unnest(keys, spellings) AS k (key, tag)
-    WHERE t.workspace_id = workspace AND t.knowledge_base_id = base AND t.key = k.key AND t.tag <> k.tag
-      AND NOT has_tagged_document(workspace, base, t.key);
-    spelled := ARRAY(
-      SELECT t.tag FROM unnest(keys) WITH ORDINALITY AS k (key, place)
-      JOIN knowledge_base_tags t ON t.workspace_id = workspace AND t.knowledge_base_id = base AND t.key = k.key
-      ORDER BY k.place);
+  LOOP
+    unused := ARRAY(SELECT k.key FROM unnest(keys) AS k (key) WHERE NOT has_tagged_document(workspace, base, k.key));
+    IF unused <> '{}' THEN
+      INSERT INTO knowledge_base_tags (workspace_id, knowledge_base_id, key, tag)
+      SELECT workspace, base, k.key, k.tag FROM unnest(keys, spellings) AS k (key, tag) WHERE k.key = ANY (unused)
+      ORDER BY k.key COLLATE "C"
+      ON CONFLICT DO NOTHING;
+      PERFORM FROM knowledge_base_tags t
+      WHERE t.workspace_id = workspace AND t.knowledge_base_id = base AND t.key = ANY (unused)
+      ORDER BY t.key FOR NO KEY UPDATE;
+      UPDATE knowledge_base_tags t SET tag = k.tag FROM unnest(keys, spellings) AS k (key, tag)
+      WHERE t.workspace_id = workspace AND t.knowledge_base_id = base AND t.key = ANY (unused) AND t.key = k.key
+        AND t.tag <> k.tag AND NOT has_tagged_document(workspace, base, t.key);
+    END IF;
+    SELECT array_agg(kept.tag ORDER BY array_position(keys, kept.key)) INTO spelled FROM (
+      SELECT t.key, t.tag FROM knowledge_base_tags t
+      WHERE t.workspace_id = workspace AND t.knowledge_base_id = base AND t.key = ANY (keys)
+      ORDER BY t.key FOR SHARE) AS kept;
+    -- A spelling may be forgotten just before it is locked. Then it is looked for again.
+    IF cardinality(spelled) = cardinality(keys) THEN RETURN spelled; END IF;
   END LOOP;
-  RETURN spelled;
 END
 $$;
 
--- Spells the tags of a document and writes its filters, before its row is written. So the next row of the same statement
--- already finds the tags of this one.
+-- Spells the tags of a document and writes its filters, before its row is written. So the next row of the same
+-- statement already finds the tags of this one.
 CREATE FUNCTION keep_document_filters() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   wanted text[] := ARRAY(SELECT f.filter FROM filters_of(NEW.tag_keys, NEW.properties) AS f (filter));

@@ -29,10 +29,10 @@ const reserved = new Set(['tags', 'title'])
 export type ReadFrontMatter = { tags: string[]; properties: Properties; rest: string | null }
 
 /**
- * Takes tags and properties out of front matter. Tags are a list, or a text with commas. A text, a number, a boolean or
- * a list of texts is a property, unless it is the title. A number that is written in another form than JSON has it, such
- * as 1.10, is a text. Whatever does not fit into a tag or property stays in the front matter, as do anchors and aliases.
- * Returns null when the front matter is no mapping.
+ * Takes tags and properties out of front matter. Tags are a list, or a text with commas. A text, a number, a boolean
+ * or a list of texts is a property, unless it is the title. A number that is written in another form than JSON has it,
+ * such as 1.10, is a text. Whatever does not fit into a tag or property stays in the front matter, as do anchors and
+ * aliases. Returns null when the front matter is no mapping.
  */
 export function readFrontMatter(yaml: string): ReadFrontMatter | null {
   const tags: string[] = []
