@@ -26,23 +26,30 @@ t.test('what is announced while the listening connection is lost does not keep a
   const site = await startSite(t)
   const worker = await site.work('search')
   // The worker opens its connections for the first documents.
-  await Promise.all(['stork', 'crane'].map((text) => createDocument(site, text)))
+  const [stuck] = await Promise.all(['stork', 'crane'].map((text) => createDocument(site, text)))
   await untilIndexed(site)
   worker.signal('SIGSTOP')
   const { id } = await createDocument(site, 'heron')
-  const answer = waiting(site.client, 'search/v2')
+  await site.client.put(`/documents/${stuck?.id}/content`, markdown('a later stork'), { 'if-match': '*' })
+  await site.ask('DELETE FROM pgboss.job WHERE singleton_key = $1', [stuck?.id])
+  // The search for the document that nobody indexes waits for its whole time. It begins, and so ends, before the other.
+  const whole = waiting(site.client, `search/v2?document_id=${stuck?.id}`).then(() => 'time is over')
   await untilWaiting(site, 1)
+  const answer = waiting(site.client, `search/v2?document_id=${id}`)
+  await untilWaiting(site, 2)
   await until(async () => (await site.ask(`SELECT ${listener}`)).length === 1)
   // The pools keep their connections, and nobody gets a new connection.
   await site.ask('ALTER ROLE documents CONNECTION LIMIT 1')
   await site.ask(`SELECT count(pg_terminate_backend(pid)) ${listener}`)
   worker.signal('SIGCONT')
-  await untilIndexed(site)
+  await untilIndexed(site, id)
   await site.ask('ALTER ROLE documents CONNECTION LIMIT -1')
-  t.match(await answer, {
+  t.match(await Promise.race([answer, whole]), {
     status: 200,
     body: { data: { results: [{ document_id: id }], projection: { complete: true } } },
   })
+  site.api.signal('SIGTERM')
+  await whole
 })
 
 t.test('a search whose database goes away while it waits claims nothing', async (t) => {
@@ -61,7 +68,7 @@ t.test('a search whose database goes away while it waits claims nothing', async 
 })
 
 function waiting(client: Client, path: string, waitMs = most): Promise<Reply> {
-  return client.get(`/${path}?q=heron&wait_ms=${waitMs}`)
+  return client.get(`/${path}${path.includes('?') ? '&' : '?'}q=heron&wait_ms=${waitMs}`)
 }
 
 /** Resolves when so many searches of the API process wait. */
@@ -72,8 +79,12 @@ async function untilWaiting(site: Site, count: number): Promise<void> {
   })
 }
 
-function untilIndexed(site: Site): Promise<void> {
-  return until(async () => (await site.ask(`SELECT FROM stale_projections WHERE projection = 'search'`)).length === 0)
+/** Resolves when a document, by default every document, is indexed. */
+function untilIndexed(site: Site, id: string | null = null): Promise<void> {
+  const stale = `SELECT FROM stale_projections WHERE projection = 'search' AND document_id = coalesce($1, document_id)`
+  return until(async () => (await site.ask(stale, [id])).length === 0)
 }
+
+const markdown = (content: string) => ({ format: 'markdown', content })
 
 const listener = `FROM pg_stat_activity WHERE application_name = 'svc-listen' AND query LIKE '%svc_projections_current%'`
