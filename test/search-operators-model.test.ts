@@ -4,7 +4,8 @@ import { runs } from './support/property-runs.ts'
 import { queryString, searchV2, startSearchService, untilFresh, write } from './support/workers.ts'
 
 /*
- * Random queries with operators, each answered as a plain reading of the guide says, over a small corpus of invented words.
+ * Random queries with operators, each answered as a plain reading of the guide says, over a small corpus of invented
+ * words.
  */
 
 const words = ['kaxil', 'kaxom', 'brumt', 'brudt', 'zelk', 'vint']

@@ -1,6 +1,7 @@
 import type { Queryable } from '../database/database.ts'
 import { bestOfDocuments } from './groups.ts'
-import { beginningsOf, inScopes, requirement, type Term, type TermQuery } from './matching/query.ts'
+import { inScopes, requirement, type TermQuery } from './matching/query.ts'
+import { beginningsOf, type Term } from './matching/term.ts'
 import { type Narrowing, shareOfLists, shareOfWorkspaces } from './narrowing.ts'
 import { type HitOrder, type RankedHit, rankHits } from './rank.ts'
 import { idf } from './ranking/bm25.ts'

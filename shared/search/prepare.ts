@@ -5,12 +5,12 @@ import {
   exactly,
   excludedTerms,
   recheckOf,
-  type Term,
   type TermQuery,
   type TitleCondition,
   termQueries,
   titleConditions,
 } from './matching/query.ts'
+import type { Term } from './matching/term.ts'
 import type { Recheck, Search } from './statement/request.ts'
 import { blockTypeLexeme, knowledgeBaseLexeme, localeLexeme, type ScopeLexemes } from './text/lexemes.ts'
 

@@ -1,5 +1,5 @@
 import { contextOf, type Matches, type Span } from './matching/match.ts'
-import type { Term } from './matching/query.ts'
+import type { Term } from './matching/term.ts'
 import { matchesInWindows, windowSize, YieldingTurns } from './matching/windows.ts'
 import { type Field, termWeight } from './ranking/bm25.ts'
 import { fieldWeights } from './ranking/tuning.ts'

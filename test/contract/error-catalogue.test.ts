@@ -10,6 +10,7 @@ import { checkErrorDetails } from '../support/error-details.ts'
 // The registry of the contract. A code with two statuses has one line for each.
 const registry = `
 400 | invalid_request | {"fields":[{"path":"/name","message"}]}
+400 | invalid_query | {"position"}
 400 | invalid_json invalid_grant authorization_pending expired_token access_denied | –
 400 | slow_down | {"interval"}
 400 | invalid_scope | {"unknown":[…]}

@@ -1,6 +1,7 @@
 import { type Token, tokenise } from '../text/tokenise.ts'
 import type { Query } from './grammar.ts'
-import { type Alternatives, requiredTerms, type Step, type Term, verbatimOf } from './query.ts'
+import { requiredTerms, verbatimOf } from './query.ts'
+import type { Alternatives, Step, Term } from './term.ts'
 
 // The code points of the text that are shown on each side of a match.
 const contextLength = 80

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { tokenise } from '../text/tokenise.ts'
 import { type Matches, matchesOf, nearTo, type Span } from './match.ts'
-import type { Term } from './query.ts'
+import type { Term } from './term.ts'
 
 /** Texts of at most this many UTF-16 units are matched as a whole, in some ten milliseconds. */
 export const windowSize = 65_536

@@ -1,4 +1,5 @@
-import { anyTwoOf, type Step, type Term, type TermQuery } from '../matching/query.ts'
+import { anyTwoOf, type TermQuery } from '../matching/query.ts'
+import type { Step, Term } from '../matching/term.ts'
 import { quoteLexeme, tierLexeme, unmarked } from '../text/lexemes.ts'
 import { type Field, impactOutside, type Tier } from './bm25.ts'
 import { sumOf } from './selectivity.ts'

@@ -1,4 +1,4 @@
-import { beginningsOf, type Term } from '../matching/query.ts'
+import { beginningsOf, type Term } from '../matching/term.ts'
 import { type IndexStatistics, sumOf, termSelectivity } from './selectivity.ts'
 import { checkedRowCost } from './tuning.ts'
 

@@ -1,4 +1,5 @@
-import { rarestNeeded, type Term } from '../matching/query.ts'
+import { rarestNeeded } from '../matching/query.ts'
+import type { Term } from '../matching/term.ts'
 import { idf, type Tier } from './bm25.ts'
 import { type Cut, isComplete } from './cuts.ts'
 import {

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { type Queryable, sql } from '../../database/database.ts'
 import { row } from '../../database/row.ts'
-import { beginningsOf, type Step, type Term } from '../matching/query.ts'
+import { beginningsOf, type Step, type Term } from '../matching/term.ts'
 import { tierLexeme } from '../text/lexemes.ts'
 import { shareOfBeginning } from './beginning-shares.ts'
 import type { Tier } from './bm25.ts'

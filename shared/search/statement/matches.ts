@@ -15,8 +15,8 @@ export function rechecked({ tsquery, titles, rows }: Recheck): Fragment {
   return sql.fragment`${sql.join(checks, sql.fragment` AND `)}`
 }
 
-// The documents with such a title are found once and kept in a hash table. Without the comparison with true, the planner
-// would join the documents, and does not know how few they are.
+// The documents with such a title are found once and kept in a hash table. Without the comparison with true, the
+// planner would join the documents, and does not know how few they are.
 function titleCheck({ title, text, excluded, workspaceIds }: TitleRecheck): Fragment {
   const stands = sql.fragment`
     (((b.workspace_id, b.document_id) IN (

@@ -1,6 +1,6 @@
 import type { MetadataFilter } from '../../documents/metadata-filter.ts'
 import type { Syntax } from '../matching/grammar.ts'
-import type { Step } from '../matching/query.ts'
+import type { Step } from '../matching/term.ts'
 
 /** The documents that are searched: the visible documents after the filters (api/guide/search.md#scope). */
 export type SearchScope = {

@@ -1,6 +1,6 @@
 import { sql } from '../../database/database.ts'
 import { maxPosition } from '../index/vector.ts'
-import type { Step } from '../matching/query.ts'
+import type { Step } from '../matching/term.ts'
 import { verbatimImpact } from '../ranking/bm25.ts'
 import {
   bm25,
