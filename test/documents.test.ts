@@ -28,6 +28,8 @@ t.test('a title alone makes a document, in a knowledge base that is made for it'
     heading_numbered: false,
     background_color: null,
     collapsed_block_ids: [],
+    tags: [],
+    properties: {},
     character_count: 0,
     created_at: data.updated_at,
     updated_at: data.created_at,

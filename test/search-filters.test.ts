@@ -14,6 +14,8 @@ type Written = {
   folders: number[]
   updated_by: string
   updated_at: number
+  tags: string[]
+  status: string
   blocks: Block[]
 }
 type Query = [string, string | number][]
@@ -59,7 +61,7 @@ t.test('sorted by time, the newest documents come first, then the usual order', 
     fc.asyncProperty(searches(), fc.integer({ min: 1, max: 8 }), async ({ words, filters }, limit) => {
       const query = [['q', words.join(' ')], ...filters.map(({ parameter }) => parameter)] as Query
       const { results } = await search(ada, [...query, ['limit', 100]])
-      const expected = results.toSorted((a, b) => b.updated_at - a.updated_at)
+      const expected = results.toSorted((a: Hit, b: Hit) => b.updated_at - a.updated_at)
       const sorted = await search(ada, [...query, ['sort', 'updated_at'], ['limit', limit]])
       t.strictSame(sorted.results, expected.slice(0, limit))
       t.equal(sorted.page.has_more, expected.length > limit)
@@ -79,7 +81,7 @@ t.test('grouped, a document has at most so many hits, and says how many more it 
         const query = [['q', words.join(' ')], ...filters.map(({ parameter }) => parameter), ...order] as Query
         const { results } = await search(ada, [...query, ['limit', 100]])
         const counts = Map.groupBy(results, idOf)
-        const expected = results.filter((hit) => (counts.get(idOf(hit)) ?? []).indexOf(hit) < most)
+        const expected = results.filter((hit: Hit) => (counts.get(idOf(hit)) ?? []).indexOf(hit) < most)
         const limit = 1 + (results.length % 7)
         for (const path of ['/search/v2', '/search'] as const) {
           const answer = await search(
@@ -92,7 +94,7 @@ t.test('grouped, a document has at most so many hits, and says how many more it 
           const inAnswer = Map.groupBy(shown, idOf)
           t.strictSame(
             hits.map((hit) => [idOf(hit), hit.block_id, hit.more_in_document]),
-            shown.map((hit) => [
+            shown.map((hit: Hit) => [
               idOf(hit),
               hit.block_id,
               (counts.get(idOf(hit))?.length ?? 0) - (inAnswer.get(idOf(hit))?.length ?? 0),
@@ -163,6 +165,8 @@ t.test('a cursor is refused by a search with other filters, and by a scope that 
     [['folder_id', folder + 1]],
     [['document_id', documents[0]?.id ?? '']],
     [['updated_by', 'x']],
+    [['tag', 'x']],
+    [['property[x]', 'y']],
     [['updated_after', 1]],
     [['updated_before', 8e15]],
     [['block_type', 'heading']],
@@ -198,6 +202,10 @@ t.test('what a search cannot be narrowed to is refused, and what nobody can see 
     [['document_id', "'; DROP TABLE documents; --"]],
     [['updated_by', '']],
     [['updated_by', '\ue000'.repeat(500)]],
+    [['tag', 'absent']],
+    [['tag', "';--\\"]],
+    [['property[absent]', 'x']],
+    [['property[status]', '\\"{}']],
     [['updated_after', '9999999999999999']],
     [['updated_before', 0]],
     [
@@ -234,9 +242,11 @@ t.test('what a search cannot be narrowed to is refused, and what nobody can see 
         ['block_type', 'title'],
         ['block_type', 'blockquote'],
       ],
-      '?block_type/1',
+      '?block_type[1]',
       ['/search', '/search/v2'],
     ],
+    [[['tag', '']], '?tag[0]', ['/search', '/search/v2']],
+    [[['property[1x]', 'y']], '?property[1x]', ['/search', '/search/v2']],
     [[['sort', 'title']], '?sort', ['/search', '/search/v2']],
     [[['group_by', 'folder']], '?group_by', ['/search', '/search/v2']],
     [
@@ -295,21 +305,26 @@ function searches(): fc.Arbitrary<{ words: string[]; filters: Filter[] }> {
     fc
       .constantFrom(...documents)
       .map(({ id }): Filter => ({ parameter: ['document_id', id], passes: (d) => d.id === id })),
-    fc
-      .constantFrom(...documents)
-      .map(
-        ({ updated_by }): Filter => ({
-          parameter: ['updated_by', updated_by],
-          passes: (d) => d.updated_by === updated_by,
-        }),
-      ),
+    fc.constantFrom(...documents).map(
+      ({ updated_by }): Filter => ({
+        parameter: ['updated_by', updated_by],
+        passes: (d) => d.updated_by === updated_by,
+      }),
+    ),
     time.map((at): Filter => ({ parameter: ['updated_after', iso(at)], passes: (d) => d.updated_at >= at })),
     time.map((at): Filter => ({ parameter: ['updated_before', at], passes: (d) => d.updated_at < at })),
+    fc
+      .constantFrom('Red', 'green')
+      .map((tag): Filter => ({ parameter: ['tag', tag.toUpperCase()], passes: (d) => d.tags.includes(tag) })),
+    fc
+      .constantFrom('open', '5')
+      .map((status): Filter => ({ parameter: ['property[status]', status], passes: (d) => d.status === status })),
     fc
       .constantFrom('title', 'heading', 'paragraph', 'codeBlock', 'table', 'listItem')
       .map((type): Filter => ({ parameter: ['block_type', type], passes: () => true, types: [type] })),
   )
-  const differs = (f: Filter) => (f.types === undefined ? f.parameter[0] : f.parameter.join())
+  const differs = (f: Filter) =>
+    f.types === undefined && f.parameter[0] !== 'tag' ? f.parameter[0] : f.parameter.join()
   return fc.record({
     words: fc.uniqueArray(fc.constantFrom(...vocabulary), { minLength: 1, maxLength: 2 }),
     filters: fc.uniqueArray(filter, { maxLength: 3, selector: differs }),
@@ -358,8 +373,13 @@ async function writeDocuments(): Promise<{ documents: Written[]; folders: number
     ]
     const author = number % 3 === 0 ? bob : ada
     const title = text(8)
+    const tags = ['Red', 'green'].filter((_, index) => number % (index + 2) === 0)
+    const status = number % 5 === 0 ? '5' : 'open'
+    const properties = { status: status === '5' ? 5 : number % 5 === 1 ? [status, 'new'] : status }
     const { id } = await write(author, content, {
       title,
+      tags,
+      properties,
       ...(folder === undefined ? { knowledge_base_id: base } : { folder_id: folder }),
     })
     const { body } = await ada.get(`/documents/${id}`)
@@ -374,7 +394,7 @@ async function writeDocuments(): Promise<{ documents: Written[]; folders: number
       'paragraph table',
     ]
     const blocks = types.map((of, index) => ({ types: of.split(' '), text: text(index + 1) }))
-    documents.push({ id, title, folders: folders.slice(0, depth), updated_by, updated_at, blocks })
+    documents.push({ id, title, folders: folders.slice(0, depth), updated_by, updated_at, tags, status, blocks })
   }
   await untilFresh(ada)
   return { documents, folders }
@@ -408,7 +428,7 @@ async function search(client: Client, query: Query, path = '/search/v2'): Promis
 }
 
 function queryOf(query: Query): string {
-  return new URLSearchParams(query.map(([name, value]) => [name, String(value)])).toString()
+  return new URLSearchParams(query.map(([name, value]): [string, string] => [name, String(value)])).toString()
 }
 
 function idOf({ document_id }: Hit): string {

@@ -1,10 +1,8 @@
 import t from 'tap'
 import { openDatabase, sql } from '../shared/database/database.ts'
-import { parseQuery } from '../shared/search/matching/grammar.ts'
-import { matchTerms } from '../shared/search/matching/match.ts'
-import { idf, termWeight } from '../shared/search/ranking/bm25.ts'
 import { indexStatistics } from '../shared/search/ranking/selectivity.ts'
 import { searchExhaustive, searchTopK } from '../shared/search/search.ts'
+import { scoresOf, textOf } from './support/ranked-texts.ts'
 import { writeBlocks } from './support/search-blocks.ts'
 import { startTestService } from './support/service.ts'
 
@@ -19,7 +17,7 @@ t.test('of thousands of matches the best are returned, as if each had been looke
   const longLists = ['always kernel', 'memory always']
   for (const q of [...queries, ...longLists, 'word9x word2x', '"kernel memory"', 'nothing here word3x']) {
     const { hits } = await searchTopK(service.database, { q, scope, limit: 10, relax: false })
-    const scores = scoresOf(q)
+    const scores = scoresOf(texts, { q, averageLength })
     const best = scores.filter((score) => score > 0).sort((a, b) => b - a)
     const tenth = best[9] ?? best.at(-1) ?? 0
     const among = hits.filter(({ hit }) => (scores[hit.ord - 1] ?? 0) >= tenth - 1e-6)
@@ -36,7 +34,7 @@ t.test('of thousands of blocks with half of the words the best are returned', as
     'absent1 absent2 always memory',
   ]) {
     const { hits } = await searchTopK(service.database, { q, scope, limit: 10, relax: true })
-    const scores = scoresOf(q, 2)
+    const scores = scoresOf(texts, { q, averageLength, minimumShouldMatch: 2 })
     const tenth = scores.toSorted((a, b) => b - a)[9] ?? 0
     const among = hits.filter(({ hit }) => (scores[hit.ord - 1] ?? 0) >= tenth - 1e-6)
     t.equal(hits.length, 10, q)
@@ -128,43 +126,3 @@ t.test('matches out of scope never hide those in scope', async (t) => {
 })
 
 /** Words as frequent as in real texts: few in most blocks, most in few. The same on every run. */
-function textOf(index: number): string {
-  const random = randomFrom(index + 1)
-  const length = 6 + Math.floor(random() ** 2 * 60)
-  const words = Array.from({ length }, () => {
-    const frequent = random()
-    if (frequent < 0.03) return 'kernel'
-    if (frequent < 0.05) return 'memory'
-    if (frequent < 0.06) return 'server'
-    return `word${Math.floor(random() ** 3 * 400)}x`
-  })
-  return ['always', ...words, ...(index % 3000 === 7 ? ['ouverture'] : [])].join(' ')
-}
-
-/** BM25 of every block with so many of the words, all unless told. */
-function scoresOf(q: string, minimumShouldMatch?: number): number[] {
-  const query = parseQuery(q)
-  const found = texts.map((text) => matchTerms(text, { query, languages: ['en'], language: 'en' }).occurrences)
-  const terms = found[0]?.map((_, term) => found.filter((occurrences) => (occurrences[term]?.count ?? 0) > 0).length)
-  const weights = (terms ?? []).map((matching) => idf({ documents: texts.length, matching }))
-  return found.map((occurrences, index) => {
-    if (occurrences.filter(({ count }) => count > 0).length < (minimumShouldMatch ?? occurrences.length)) return 0
-    const length = texts[index]?.split(' ').length ?? 0
-    return occurrences.reduce(
-      (sum, { count, verbatim }, term) =>
-        sum + termWeight({ idf: weights[term] ?? 0, occurrences: count, verbatim, length, averageLength }),
-      0,
-    )
-  })
-}
-
-/** Numbers from 0 to 1 that a seed determines (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}

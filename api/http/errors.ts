@@ -25,6 +25,7 @@ const guideSections: Record<string, readonly ErrorCode[]> = {
   'documents#location': ['folder_knowledge_base_mismatch'],
   'documents#documents': ['document_id_conflict'],
   'documents#several-documents': ['documents_unavailable'],
+  'documents#tags-of-a-knowledge-base': ['tag_not_found'],
   'documents#sharing': ['public_share_disabled', 'share_not_found'],
   'documents#deletion': ['confirm_id_mismatch'],
   'blocks#block-ids': ['invalid_block_id', 'duplicate_block_id', 'block_id_mismatch'],

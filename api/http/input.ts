@@ -2,7 +2,7 @@ import Type, { type TObject, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { HasCodec } from 'typebox/value'
 import { type ErrorCode, Refusal } from '../../shared/errors/errors.ts'
-import { isStorable } from '../../shared/schema/strings.ts'
+import { cutText, isStorable } from '../../shared/schema/strings.ts'
 import { demandOf, firstProblems, validatorOf } from './problems.ts'
 
 /**
@@ -18,10 +18,9 @@ export function bodyReader(schema: TSchema): (body: unknown) => unknown {
 }
 
 /**
- * Makes the reader of a query string. Unknown parameters are ignored. A parameter whose schema is an array may be
- * repeated. A parameter whose schema is an object has one value for each name, as in `property[status]=open`. Other
- * repeated parameters and malformed parameters are refused with 400 `invalid_request`. An integer outside its range is
- * refused, never adjusted.
+ * Makes the reader of a query string. Unknown parameters are ignored. Repeated and malformed parameters are refused
+ * with 400 `invalid_request`. An integer outside its range is refused, never adjusted. A parameter whose schema is an
+ * array may be repeated. A parameter whose schema is a record is written `name[key]=value`.
  */
 export function queryReader(schema: TObject): (query: URLSearchParams) => unknown {
   const validator = Compile(schema)
@@ -34,17 +33,35 @@ export function queryReader(schema: TObject): (query: URLSearchParams) => unknow
   return (query) => {
     const values: Record<string, unknown> = {}
     for (const [name, property] of properties) {
-      const value = Type.IsArray(property)
-        ? listOf(query, { name, items: property.items })
-        : Type.IsRecord(property)
-          ? namedValues(query, name)
-          : single(query, { name, schema: property })
-      if (value !== undefined) values[name] = value
+      const given = valuesOf(query, name, property)
+      if (given !== undefined) values[name] = given
     }
-    if (!validator.Check(values)) throw invalid(schema, { value: values, pathOf: (path) => `?${path.slice(1)}` })
+    if (!validator.Check(values)) throw invalid(schema, { value: values, pathOf: parameterPath })
     for (const [name, codec] of codecs) if (name in values) values[name] = codec.Decode(values[name])
     return values
   }
+}
+
+function valuesOf(query: URLSearchParams, name: string, schema: TSchema): unknown {
+  const read = (written: string, given: readonly string[], of: TSchema) => {
+    if (given.length > 1) throw invalidQuery(cutText(written, 100), 'must not be repeated')
+    return coerce({ name: written, text: given[0] as string, schema: of })
+  }
+  if (Type.IsArray(schema)) {
+    const given = query.getAll(name)
+    return given.length === 0 ? undefined : given.map((text) => read(name, [text], schema.items))
+  }
+  if (!Type.IsRecord(schema)) return query.has(name) ? read(name, query.getAll(name), schema) : undefined
+  const keys = [...query.keys()].filter((key) => key.startsWith(`${name}[`) && key.endsWith(']'))
+  const text = Type.String()
+  if (keys.length === 0) return undefined
+  return Object.fromEntries(keys.map((key) => [key.slice(name.length + 1, -1), read(key, query.getAll(key), text)]))
+}
+
+// `/limit` is the parameter `?limit`, `/tag/1` an element of `?tag`, and `/property/status` is `?property[status]`.
+function parameterPath(path: string): string {
+  const [, name = '', key] = path.split('/')
+  return key === undefined ? `?${name}` : `?${name}[${key}]`
 }
 
 /**
@@ -95,30 +112,6 @@ function malformedParameter(
 
 function invalidQuery(name: string, message: string): Refusal {
   return new Refusal('invalid_request', { details: { fields: [{ path: `?${name}`, message }] } })
-}
-
-function single(query: URLSearchParams, { name, schema }: { name: string; schema: TSchema }): unknown {
-  const [text, ...others] = query.getAll(name)
-  if (others.length > 0) throw invalidQuery(name, 'must not be repeated')
-  return text === undefined ? undefined : coerce({ name, text, schema })
-}
-
-function listOf(query: URLSearchParams, { name, items }: { name: string; items: TSchema }): unknown[] | undefined {
-  const texts = query.getAll(name)
-  return texts.length === 0 ? undefined : texts.map((text) => coerce({ name, text, schema: items }))
-}
-
-// The values of the parameters `name[…]`, by the names in brackets.
-function namedValues(query: URLSearchParams, name: string): Record<string, unknown> | undefined {
-  const values = new Map<string, unknown>()
-  for (const [key, text] of query) {
-    if (!key.startsWith(`${name}[`) || !key.endsWith(']')) continue
-    const inner = key.slice(name.length + 1, -1)
-    if (values.has(inner)) throw invalidQuery(key, 'must not be repeated')
-    values.set(inner, coerce({ name: key, text, schema: Type.String() }))
-  }
-  // Object.fromEntries defines own members, so a name such as `__proto__` is a name like any other.
-  return values.size === 0 ? undefined : Object.fromEntries(values)
 }
 
 function coerce(input: { name: string; text: string; schema: TSchema & { type?: string } }): unknown {

@@ -1,5 +1,6 @@
 import Type, { type TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
+import { cutText } from '../../shared/schema/strings.ts'
 
 const validators = new WeakMap<TSchema, Validator>()
 
@@ -35,7 +36,8 @@ function* problemsInside({ schema, value, path }: Checked): Generator<Problem> {
     const variant = variantMeant(schema, value)
     if (variant !== undefined) yield* problemsOf({ schema: variant, value, path })
     else yield* problemsOfDiscriminator(schema, { value, path })
-  } else if (Type.IsObject(schema) && isObject(value)) yield* problemsOfMembers(schema, { members: value, path })
+  } else if (Type.IsRecord(schema) && isObject(value)) yield* problemsOfEntries(schema, { entries: value, path })
+  else if (Type.IsObject(schema) && isObject(value)) yield* problemsOfMembers(schema, { members: value, path })
   else if (Type.IsArray(schema) && Array.isArray(value)) yield* problemsOfElements(schema, { elements: value, path })
 }
 
@@ -80,6 +82,26 @@ function* problemsOfMembers(
   for (const [name, member] of Object.entries(schema.properties)) {
     if (Object.hasOwn(members, name))
       yield* problemsOf({ schema: member, value: members[name], path: `${path}/${name}` })
+  }
+}
+
+// The names of a record come from the caller, so a message repeats only the beginning of a name.
+function* problemsOfEntries(
+  schema: Type.TRecord & { maxProperties?: number },
+  { entries, path }: { entries: Record<string, unknown>; path: string },
+): Generator<Problem> {
+  const { maxProperties = Number.POSITIVE_INFINITY } = schema
+  const count = Object.keys(entries).length
+  if (count > maxProperties) {
+    yield { path, message: `must have at most ${maxProperties} members, not ${count}` }
+    return
+  }
+  const [[pattern, member] = ['', Type.Unknown()]] = Object.entries(schema.patternProperties)
+  const form = new RegExp(pattern)
+  for (const [name, value] of Object.entries(entries)) {
+    const inside = `${path}/${cutText(name, 64).replaceAll('~', '~0').replaceAll('/', '~1')}`
+    if (!form.test(name)) yield { path: inside, message: `must have a name that matches ${pattern}` }
+    else yield* problemsOf({ schema: member, value, path: inside })
   }
 }
 

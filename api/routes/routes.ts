@@ -18,6 +18,7 @@ import { folderRoutes } from './documents/folders.ts'
 import { knowledgeBaseRoutes } from './documents/knowledge-bases.ts'
 import { severalRoutes } from './documents/several.ts'
 import { sharingRoutes } from './documents/sharing.ts'
+import { tagRoutes } from './documents/tags.ts'
 import { eventRoutes } from './events.ts'
 import { localizationRoutes } from './localization/routes.ts'
 import { meRoutes } from './me.ts'
@@ -37,6 +38,7 @@ export const routes: readonly Route[] = [
   ...candidateRoutes,
   ...summaryRoutes,
   ...knowledgeBaseRoutes,
+  ...tagRoutes,
   ...exportRoutes,
   ...folderRoutes,
   ...documentRoutes,

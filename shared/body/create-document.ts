@@ -2,6 +2,7 @@ import type { Caller } from '../auth/caller.ts'
 import type { Config } from '../config/config.ts'
 import type { Transaction } from '../database/database.ts'
 import { type LocationInput, locateNew } from '../documents/location.ts'
+import type { Properties } from '../documents/metadata.ts'
 import { claimDocumentIds, type DocumentRow, unlocalized } from '../documents/queries.ts'
 import { Refusal } from '../errors/errors.ts'
 import type { Jobs } from '../jobs/send.ts'
@@ -21,6 +22,8 @@ export type NewDocumentInput = LocationInput & {
   heading_numbered?: boolean | undefined
   background_color?: string | null | undefined
   collapsed_block_ids?: string[] | undefined
+  tags?: string[] | undefined
+  properties?: Properties | undefined
 }
 
 type Context = { tx: Transaction; jobs: Jobs; config: QuotaLimits & Pick<Config, 'DOCUMENT_MAX_BYTES'> }
@@ -65,6 +68,8 @@ export async function createDocument(
           heading_numbered: document.heading_numbered ?? false,
           background_color: document.background_color ?? null,
           collapsed_block_ids: document.collapsed_block_ids ?? [],
+          tags: document.tags ?? [],
+          properties: document.properties ?? {},
           created_by: caller.userId,
         },
         content,

@@ -60,6 +60,7 @@ export const keptTables: readonly KeptTable[] = [
  * The tables that lose rows with a document and whose rows are not kept, with the reason. @internal
  */
 export const lostTables: Readonly<Record<string, string>> = {
+  knowledge_base_tags: 'documents bring back the spellings of their tags',
   search_documents: 'the search worker derives it',
   search_blocks: 'the search worker derives it',
   stale_projections: 'a restoration marks every projection as stale',

@@ -1,5 +1,6 @@
 import { type Queryable, sql } from '../database/database.ts'
 import { mergedPage } from '../database/workspaces.ts'
+import { documentsFoundBy, hasMetadata, type MetadataFilter } from './metadata-filter.ts'
 import { DocumentRow, documentColumns } from './queries.ts'
 
 type Fragment = ReturnType<typeof sql.fragment>
@@ -19,6 +20,7 @@ export type DocumentFilter = {
   updatedSince?: number | undefined
   locale?: string | undefined
   includeVariants: boolean
+  metadata?: MetadataFilter | undefined
   sort: 'id' | 'updated_at'
   after: readonly (string | number)[] | null
   limit: number
@@ -26,11 +28,12 @@ export type DocumentFilter = {
 
 /** Returns up to `limit + 1` visible documents after a position, so that the caller sees if more follow. */
 export function documentPage(db: Queryable, filter: DocumentFilter): Promise<readonly DocumentRow[]> {
-  const { workspaceIds, titleContains } = filter
-  const pageOf = (workspaceId: Fragment) =>
-    titleContains === undefined
-      ? ordered(filter, listed(filter, workspaceId))
-      : titled({ ...filter, titleContains }, workspaceId)
+  const { workspaceIds, titleContains, metadata } = filter
+  const pageOf = (workspaceId: Fragment) => {
+    if (titleContains !== undefined) return titled({ ...filter, titleContains }, workspaceId)
+    if (metadata !== undefined) return labelled({ ...filter, metadata }, workspaceId)
+    return ordered(filter, listed(filter, workspaceId))
+  }
   return db.any(sql.type(DocumentRow)`
     ${mergedPage({
       workspaceIds,
@@ -94,9 +97,40 @@ function titled(filter: DocumentFilter & { titleContains: string }, workspaceId:
     ) AS d ORDER BY ${orderOf(filter, 'd')} LIMIT ${limit + 1}`
 }
 
-function ordered(filter: DocumentFilter, documents: Fragment) {
+// A page of documents with tags or properties. The beginning of the list often holds the page. Otherwise the index
+// names all documents that may match, and these are sorted. The planner cannot know how the documents that match lie in
+// the order of the list, and would read the whole list where they come late.
+function labelled(filter: DocumentFilter & { metadata: MetadataFilter }, workspaceId: Fragment) {
+  const { metadata, limit, ...others } = filter
+  const matches = hasMetadata(metadata)
+  const isEnough = sql.fragment`(SELECT enough FROM looked)`
+  const beginning = { ...others, metadata: undefined, limit: lookedThrough - 1 }
   return sql.fragment`
-    SELECT ${documentColumns} FROM ${documents} ORDER BY ${orderOf(filter, 'd')} LIMIT ${filter.limit + 1}`
+    WITH beginning AS MATERIALIZED (
+      ${ordered(beginning, listed(beginning, workspaceId), sql.fragment`, d.tag_keys`)}
+    ), looked AS MATERIALIZED (
+      SELECT count(*) < ${lookedThrough} OR count(*) FILTER (WHERE ${matches}) > ${limit} AS enough FROM beginning d
+    ), named AS MATERIALIZED (
+      SELECT f.document_id FROM (${documentsFoundBy(metadata, workspaceId)}) AS f WHERE NOT ${isEnough}
+    )
+    SELECT ${documentColumns} FROM (
+      SELECT d.* FROM beginning d WHERE ${isEnough} AND ${matches}
+      UNION ALL
+      (${ordered(
+        filter,
+        sql.fragment`named n
+          CROSS JOIN LATERAL (
+            SELECT * FROM documents d WHERE d.workspace_id = ${workspaceId} AND d.id = n.document_id LIMIT 1
+          ) AS d
+          WHERE NOT ${isEnough} AND ${conditions(filter, workspaceId)}`,
+        sql.fragment`, d.tag_keys`,
+      )})
+    ) AS d ORDER BY ${orderOf(filter, 'd')} LIMIT ${limit + 1}`
+}
+
+function ordered(filter: DocumentFilter, documents: Fragment, further: Fragment = sql.fragment``) {
+  return sql.fragment`
+    SELECT ${documentColumns}${further} FROM ${documents} ORDER BY ${orderOf(filter, 'd')} LIMIT ${filter.limit + 1}`
 }
 
 // The documents of a list, from a table that has an index in the order of the list. `documents` has no index by locale,
@@ -134,7 +168,7 @@ function orderOf({ sort }: DocumentFilter, of: 'd' | 'page') {
 }
 
 function conditions(filter: DocumentFilter, workspaceId: Fragment) {
-  const { knowledgeBaseId, folderId, updatedSince, locale, after } = filter
+  const { knowledgeBaseId, folderId, updatedSince, locale, metadata, after } = filter
   const [first, second] = after ?? []
   return sql.join(
     [
@@ -143,6 +177,7 @@ function conditions(filter: DocumentFilter, workspaceId: Fragment) {
       ...(folderId === undefined ? [] : [sql.fragment`d.folder_id = ${folderId}`]),
       ...(updatedSince === undefined ? [] : [sql.fragment`d.updated_at >= ${instant(updatedSince)}`]),
       ...(locale === undefined ? [] : [sql.fragment`d.locale = ${locale}`]),
+      ...(metadata === undefined ? [] : [hasMetadata(metadata)]),
       ...(locale !== undefined || filter.includeVariants
         ? []
         : [sql.fragment`d.variant_role IS DISTINCT FROM 'translation'`]),

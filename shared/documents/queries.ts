@@ -3,6 +3,7 @@ import { prepared, type Queryable, sql, type Transaction } from '../database/dat
 import { row } from '../database/row.ts'
 import { inWorkspaces } from '../database/workspaces.ts'
 import { Nullable } from '../schema/identifiers.ts'
+import { type Properties, storedTags } from './metadata.ts'
 
 const text = Type.String()
 const DocumentShape = Type.Object({
@@ -15,6 +16,8 @@ const DocumentShape = Type.Object({
   heading_numbered: Type.Boolean(),
   background_color: Nullable(text),
   collapsed_block_ids: Type.Array(text),
+  tags: Type.Array(text),
+  properties: Type.Unsafe<Properties>(Type.Object({})),
   version: text,
   body_seq: Type.Number(),
   version_seq: Type.Number(),
@@ -40,7 +43,7 @@ export type DocumentRow = Static<typeof DocumentShape>
 /** The columns of a document, for statements that name the table `d`. */
 export const documentColumns = sql.fragment`
   d.workspace_id, d.id, d.knowledge_base_id, d.folder_id, d.title, d.document_type, d.heading_numbered,
-  d.background_color, d.collapsed_block_ids, d.version, d.body_seq, d.version_seq, d.character_count, d.node_count,
+  d.background_color, d.collapsed_block_ids, d.tags, d.properties, d.version, d.body_seq, d.version_seq, d.character_count, d.node_count,
   d.document_set_id, d.locale, d.variant_role, d.workflow_status, d.translated_from_document_id,
   d.translated_from_version, d.created_at, d.updated_at, d.created_by, d.updated_by`
 
@@ -121,26 +124,32 @@ export type NewDocument = LocalizationMembers &
     | 'heading_numbered'
     | 'background_color'
     | 'collapsed_block_ids'
+    | 'tags'
+    | 'properties'
     | 'version'
     | 'character_count'
     | 'node_count'
     | 'created_by'
   >
 
-/** Inserts documents with `body_seq` 1 and returns them in the given order. */
+/**
+ * Inserts documents with `body_seq` 1 and returns them in the given order. Their tags get the spelling of the knowledge
+ * base.
+ */
 export function insertDocuments(tx: Transaction, documents: readonly NewDocument[]): Promise<readonly DocumentRow[]> {
+  const rows = documents.map((document) => ({ ...document, ...storedTags(document.tags) }))
   return tx.any(
     prepared(sql.type(DocumentRow)`
     WITH inserted AS (
       INSERT INTO documents AS d
         (workspace_id, id, knowledge_base_id, folder_id, title, document_type, heading_numbered, background_color,
-         collapsed_block_ids, version, body_seq, character_count, node_count, document_set_id, locale, variant_role,
+         collapsed_block_ids, tags, tag_keys, properties, version, body_seq, character_count, node_count, document_set_id, locale, variant_role,
          workflow_status, translated_from_document_id, translated_from_version, created_by, updated_by)
       SELECT n.workspace_id, n.id, n.knowledge_base_id, n.folder_id, n.title, n.document_type, n.heading_numbered,
-        n.background_color, n.collapsed_block_ids, n.version, 1, n.character_count, n.node_count, n.document_set_id,
-        n.locale, n.variant_role, n.workflow_status, n.translated_from_document_id, n.translated_from_version,
-        n.created_by, n.created_by
-      FROM jsonb_populate_recordset(NULL::documents, ${JSON.stringify(documents)}::jsonb) AS n
+        n.background_color, n.collapsed_block_ids, n.tags, n.tag_keys, n.properties, n.version, 1, n.character_count,
+        n.node_count, n.document_set_id, n.locale, n.variant_role, n.workflow_status, n.translated_from_document_id,
+        n.translated_from_version, n.created_by, n.created_by
+      FROM jsonb_populate_recordset(NULL::documents, ${JSON.stringify(rows)}::jsonb) AS n
       RETURNING ${documentColumns}
     )
     SELECT ${documentColumns} FROM inserted d
@@ -154,21 +163,34 @@ export function insertDocuments(tx: Transaction, documents: readonly NewDocument
 /** The metadata that a write can change. */
 export type DocumentMetadata = Pick<
   DocumentRow,
-  'title' | 'knowledge_base_id' | 'folder_id' | 'heading_numbered' | 'background_color' | 'collapsed_block_ids'
+  | 'title'
+  | 'knowledge_base_id'
+  | 'folder_id'
+  | 'heading_numbered'
+  | 'background_color'
+  | 'collapsed_block_ids'
+  | 'tags'
+  | 'properties'
 >
 
-/** Replaces the metadata of a locked document. `updated_at` never goes back, so sync clients cannot miss the change. */
+/**
+ * Replaces the metadata of a locked document, whose tags get the spelling of the knowledge base. `updated_at` never
+ * goes back, so sync clients cannot miss the change.
+ */
 export function updateMetadata(
   tx: Transaction,
   input: { document: DocumentRow; metadata: DocumentMetadata; updatedBy: string },
 ): Promise<DocumentRow> {
   const { document, metadata } = input
+  const { tags, tag_keys } = storedTags(metadata.tags)
   return tx.one(
     prepared(sql.type(DocumentRow)`
     UPDATE documents AS d SET title = ${metadata.title}, knowledge_base_id = ${metadata.knowledge_base_id},
       folder_id = ${metadata.folder_id}, heading_numbered = ${metadata.heading_numbered},
       background_color = ${metadata.background_color},
       collapsed_block_ids = ${sql.array(metadata.collapsed_block_ids, 'text')},
+      tags = ${sql.array(tags, 'text')}, tag_keys = ${sql.array(tag_keys, 'text')},
+      properties = ${JSON.stringify(metadata.properties)}::jsonb,
       updated_by = ${input.updatedBy}, updated_at = greatest(clock_timestamp(), d.updated_at)
     WHERE d.workspace_id = ${document.workspace_id} AND d.id = ${document.id}
     RETURNING ${documentColumns}`),

@@ -4,6 +4,7 @@ import { resolvedLocaleMembers } from '../locales/locale.ts'
 import { IntegerId, IntegerIdInput, Nullable, Time, UserId, Version } from '../schema/identifiers.ts'
 import { documentIdPattern } from '../schema/ids.ts'
 import { Text, TrimmedText } from '../schema/strings.ts'
+import { documentMetadataMembers, metadataInputMembers, propertiesPatchMember } from './metadata.ts'
 
 const DocumentType = Type.Enum(['document', 'spreadsheet'], {
   description: 'immutable label; both have the same body schema and endpoints',
@@ -22,6 +23,7 @@ export const Document = Type.Object(
     heading_numbered: Type.Boolean(),
     background_color: Nullable(Type.String()),
     collapsed_block_ids: Type.Array(Type.String()),
+    ...documentMetadataMembers,
     version: Version,
     character_count: Type.Integer({ minimum: 0, description: 'Unicode code points of all text' }),
     created_at: Time,
@@ -69,6 +71,8 @@ export const DocumentUpdateInput = Type.Object(
     heading_numbered: Type.Optional(Type.Boolean()),
     background_color: Type.Optional(backgroundColor),
     collapsed_block_ids: Type.Optional(collapsedBlockIds),
+    ...metadataInputMembers,
+    properties_patch: propertiesPatchMember,
     position: Type.Optional(Position),
   },
   { $id: 'DocumentUpdateInput' },
@@ -84,6 +88,7 @@ export const documentCreateMembers = {
   heading_numbered: Type.Optional(Type.Boolean()),
   background_color: Type.Optional(backgroundColor),
   collapsed_block_ids: Type.Optional(collapsedBlockIds),
+  ...metadataInputMembers,
 }
 
 /** One entry of the path from a knowledge base to a document. */

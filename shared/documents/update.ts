@@ -8,9 +8,11 @@ import type { DocumentChange } from '../jobs/queues.ts'
 import type { Jobs } from '../jobs/send.ts'
 import type { Location } from '../knowledge-bases/locations.ts'
 import type { Position } from '../knowledge-bases/order.ts'
+import { lockStructure } from '../knowledge-bases/queries.ts'
 import type { QuotaLimits } from '../quotas/quotas.ts'
 import { codePoints } from '../schema/strings.ts'
 import { type LocationInput, locateAgain, locateNamed } from './location.ts'
+import { type PropertiesPatch, patchedProperties, storedTags, tagKey } from './metadata.ts'
 import { lockPlacement, type Placement, requireReference, writeDocumentOrder } from './order.ts'
 import { eventDocument } from './present.ts'
 import { type DocumentMetadata, type DocumentRow, updateMetadata } from './queries.ts'
@@ -19,7 +21,7 @@ import { maximumTranslationTitle } from './schema.ts'
 
 /** The members of a PATCH; absent members stay as they are. */
 export type MetadataInput = Partial<Omit<DocumentMetadata, 'knowledge_base_id' | 'folder_id'>> &
-  LocationInput & { position?: Position | undefined }
+  LocationInput & { position?: Position | undefined; properties_patch?: PropertiesPatch | undefined }
 
 type UpdateRequest = {
   documentId: string
@@ -34,7 +36,8 @@ type Context = { tx: Transaction; jobs: Jobs; config: QuotaLimits }
  * Changes the metadata of a document. A write that leaves the metadata the same has no event and no job, and keeps
  * `updated_at`; a position in the manual order is no metadata. `guard` checks a precondition against the locked
  * document and throws when the document fails it. Refuses with 404 `document_not_found`, with 403 when the caller is a
- * viewer, and with 400 when the title is too long for a translation. Refuses a new location with 404 when the caller
+ * viewer, and with 400 when the title is too long for a translation. Refuses properties with 400 when they come as a
+ * whole and as a patch, or exceed a limit. Refuses a new location with 404 when the caller
  * cannot see it, and with 403 when the caller may not write there. Refuses a location with 400 when it is in another
  * workspace, or when its folder and knowledge base contradict each other. Refuses a position with 404 when the caller
  * cannot see what it refers to, and with 422 `invalid_position` when that is no document of the same parent.
@@ -42,13 +45,16 @@ type Context = { tx: Transaction; jobs: Jobs; config: QuotaLimits }
 export async function updateDocument(context: Context, input: UpdateRequest): Promise<DocumentRow> {
   const { tx } = context
   const { caller } = input
+  if (input.metadata.properties !== undefined && input.metadata.properties_patch !== undefined) throw twoChanges()
   const named = await findDestination(context, input)
+  const base = await lockBaseOfTags(context, { ...input, named })
   const placement = await findPlacement(context, { ...input, named })
   const before = await requireLockedDocument(tx, input)
   requireFittingTitle(before, input.metadata.title)
   requireWriter(caller, before.workspace_id)
   await input.guard(before)
   const metadata = merge(before, { ...input.metadata, named })
+  if (base !== null && base !== metadata.knowledge_base_id) return updateDocument(context, input)
   if (placement !== null && !isAt(placement.parent, metadata)) return updateDocument(context, input)
   const keys = placement?.keys() ?? []
   const isSame = isDeepStrictEqual(metadata, metadataOf(before))
@@ -56,6 +62,25 @@ export async function updateDocument(context: Context, input: UpdateRequest): Pr
   if (placement !== null) await writeDocumentOrder(tx, { parent: placement.parent, keys })
   if (!isSame) await announce(context, before, document)
   return document
+}
+
+function twoChanges(): Refusal {
+  const message = 'must be absent beside properties'
+  return new Refusal('invalid_request', { details: { fields: [{ path: '/properties_patch', message }] } })
+}
+
+// A document gets tags under the lock of its knowledge base, so that no tag is renamed meanwhile. The document may move
+// before it is locked; then the caller locks again. Returns the id of the knowledge base, or null without new tags.
+async function lockBaseOfTags(
+  { tx }: Context,
+  input: UpdateRequest & { named: Location | null },
+): Promise<number | null> {
+  const { tags = [] } = input.metadata
+  if (tags.length === 0) return null
+  if (input.named !== null) return input.named.knowledge_base_id
+  const { workspace_id: workspaceId, knowledge_base_id: id } = await requireDocument(tx, input)
+  lockStructure(tx, { workspaceId, knowledgeBaseIds: [id], mode: 'add' })
+  return id
 }
 
 // The place in the manual order that a PATCH asks for, among the documents that will be beside the document. The
@@ -98,21 +123,38 @@ function requireFittingTitle(document: DocumentRow, title: string | undefined): 
 }
 
 function merge(before: DocumentRow, input: MetadataInput & { named: Location | null }): DocumentMetadata {
-  const { knowledge_base_id, folder_id, named, position: _position, ...members } = input
+  const { knowledge_base_id, folder_id, named, position: _position, tags, properties_patch, ...members } = input
   const location = locateAgain(before, { knowledge_base_id, folder_id, named })
   const given = Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
   return {
     ...metadataOf(before),
     ...given,
     ...(members.title !== undefined && { title: members.title.trim() }),
+    ...(tags !== undefined && !areSameTags(before.tags, tags) && { tags }),
+    ...(properties_patch !== undefined && { properties: patchedProperties(before.properties, properties_patch) }),
     knowledge_base_id: location.knowledge_base_id,
     folder_id: location.folder_id,
   }
 }
 
+// Tags that differ only in case are the same: the document keeps them as the knowledge base spells them.
+function areSameTags(stored: readonly string[], given: readonly string[]): boolean {
+  return isDeepStrictEqual(stored.map(tagKey), storedTags(given).tag_keys)
+}
+
 function metadataOf(document: DocumentRow): DocumentMetadata {
   const { title, knowledge_base_id, folder_id, heading_numbered, background_color, collapsed_block_ids } = document
-  return { title, knowledge_base_id, folder_id, heading_numbered, background_color, collapsed_block_ids }
+  const { tags, properties } = document
+  return {
+    title,
+    knowledge_base_id,
+    folder_id,
+    heading_numbered,
+    background_color,
+    collapsed_block_ids,
+    tags,
+    properties,
+  }
 }
 
 async function announce(context: Context, before: DocumentRow, document: DocumentRow): Promise<void> {

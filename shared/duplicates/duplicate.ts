@@ -67,6 +67,8 @@ export async function duplicateDocument(context: DuplicateContext, request: Dupl
           heading_numbered: original.heading_numbered,
           background_color: original.background_color,
           collapsed_block_ids: copied.collapsedBlockIds,
+          tags: original.tags,
+          properties: original.properties,
           created_by: caller.userId,
         },
         content: copied.content,

@@ -180,6 +180,7 @@ export const errorCatalogue = {
     details: Type.Union([MissingResource, BodyProblem]),
   },
   workspace_not_found: { status: 404, message: 'There is no workspace.', details: MissingResource },
+  tag_not_found: { status: 404, message: 'There is no such tag in this knowledge base.', details: MissingResource },
   trash_not_found: { status: 404, message: 'There is no such entry in the trash.', details: MissingResource },
   not_localized: { status: 404, message: 'The document is not in a document set.', details: MissingResource },
 

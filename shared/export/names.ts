@@ -46,13 +46,6 @@ export function looksLikeDocument(name: string): boolean {
   return /--doc_[^/]*\.md$/i.test(name)
 }
 
-/**
- * Returns a key that ignores case and Unicode form. A file system may take two names with equal keys for the same name.
- */
-export function sameName(name: string): string {
-  return name.normalize('NFC').toUpperCase().toLowerCase()
-}
-
 /** Cuts a text after a whole code point, so that it has at most `units` UTF-16 units and `bytes` bytes of UTF-8. */
 export function cut(text: string, limits: { units: number; bytes: number }): string {
   let result = ''

@@ -2,15 +2,8 @@ import type { AttachmentRow } from '../attachments/queries.ts'
 import type { Queryable } from '../database/database.ts'
 import { type FolderRow, foldersOfKnowledgeBase } from '../knowledge-bases/folders.ts'
 import type { KnowledgeBaseKey } from '../knowledge-bases/queries.ts'
-import {
-  attachmentName,
-  cut,
-  directoryName,
-  longestDirectory,
-  looksLikeDocument,
-  markdownPath,
-  sameName,
-} from './names.ts'
+import { caseFolded } from '../schema/strings.ts'
+import { attachmentName, cut, directoryName, longestDirectory, looksLikeDocument, markdownPath } from './names.ts'
 import { idsAlike } from './queries.ts'
 
 /** The directory of the Markdown of documents that are in no folder. */
@@ -87,7 +80,8 @@ export function directoriesOf(folders: readonly NamedFolder[]): Map<number, stri
 function claim(taken: Set<string>, item: FolderIn): string {
   for (let attempt = 0; ; attempt += 1) {
     const path = candidate(item, attempt)
-    const key = sameName(path)
+    // A file system may take two paths with equal keys for the same path.
+    const key = caseFolded(path)
     if (path.length > longestDirectory || taken.has(key)) continue
     taken.add(key)
     return path

@@ -158,6 +158,10 @@ export interface components {
             heading_numbered: boolean;
             background_color: string | null;
             collapsed_block_ids: string[];
+            tags: string[];
+            properties: {
+                [key: string]: string | number | boolean | string[];
+            };
             version: string;
             character_count: number;
             created_at: number;
@@ -183,6 +187,10 @@ export interface components {
             heading_numbered?: boolean;
             background_color?: string | null;
             collapsed_block_ids?: string[];
+            tags?: string[];
+            properties?: {
+                [key: string]: string | number | boolean | string[];
+            };
             content?: components["schemas"]["ContentInput"];
         };
         DocumentDifference: {
@@ -730,7 +738,7 @@ export interface components {
         Error: {
             error: {
                 type: "request_error" | "authentication_error" | "permission_error" | "rate_limit_error" | "service_error";
-                code: "invalid_request" | "invalid_json" | "invalid_grant" | "authorization_pending" | "slow_down" | "expired_token" | "access_denied" | "invalid_scope" | "invalid_cursor" | "invalid_idempotency_key" | "invalid_last_event_id" | "confirm_id_mismatch" | "cross_workspace_move" | "folder_knowledge_base_mismatch" | "cursor_sort_mismatch" | "invalid_precondition" | "precondition_mismatch" | "invalid_locale" | "missing_token" | "invalid_token" | "token_expired" | "token_revoked" | "insufficient_scope" | "forbidden" | "public_share_disabled" | "route_not_found" | "knowledge_base_not_found" | "folder_not_found" | "document_not_found" | "block_not_found" | "section_not_found" | "version_not_found" | "relation_not_found" | "concept_not_found" | "candidate_not_found" | "document_set_not_found" | "translation_not_found" | "unit_not_found" | "job_not_found" | "share_not_found" | "attachment_not_found" | "workspace_not_found" | "trash_not_found" | "not_localized" | "method_not_allowed" | "version_conflict" | "text_not_found" | "text_ambiguous" | "idempotency_key_reused" | "idempotency_in_progress" | "read_cursor_stale" | "search_cursor_stale" | "search_cursor_invalid" | "parent_missing" | "document_id_conflict" | "relation_exists" | "concept_relation_exists" | "inline_relation" | "folder_cycle" | "concept_self_relation" | "concept_relation_cycle" | "concept_self_merge" | "concept_name_conflict" | "concept_merged" | "concept_not_active" | "evidence_changed" | "candidate_source_changed" | "source_version_changed" | "translation_source_changed" | "candidate_already_reviewed" | "summary_pinned" | "localization_already_active" | "localization_not_active" | "cannot_delete_source" | "source_document_missing" | "locale_exists" | "translations_exist" | "job_not_succeeded" | "attachment_referenced" | "quota_exceeded" | "payload_too_large" | "attachment_too_large" | "unsupported_media_type" | "heading_not_found" | "invalid_node" | "invalid_block_id" | "duplicate_block_id" | "block_id_mismatch" | "invalid_position" | "duplicate_block_anchor" | "invalid_markdown_anchor" | "document_too_large" | "documents_unavailable" | "self_relation" | "cross_knowledge_base" | "not_a_heading_block" | "nothing_to_translate" | "invalid_translation" | "precondition_required" | "rate_limited" | "too_many_streams" | "translation_quota_exceeded" | "internal_error" | "model_unavailable" | "service_unavailable";
+                code: "invalid_request" | "invalid_json" | "invalid_grant" | "authorization_pending" | "slow_down" | "expired_token" | "access_denied" | "invalid_scope" | "invalid_cursor" | "invalid_idempotency_key" | "invalid_last_event_id" | "confirm_id_mismatch" | "cross_workspace_move" | "folder_knowledge_base_mismatch" | "cursor_sort_mismatch" | "invalid_precondition" | "precondition_mismatch" | "invalid_locale" | "missing_token" | "invalid_token" | "token_expired" | "token_revoked" | "insufficient_scope" | "forbidden" | "public_share_disabled" | "route_not_found" | "knowledge_base_not_found" | "folder_not_found" | "document_not_found" | "block_not_found" | "section_not_found" | "version_not_found" | "relation_not_found" | "concept_not_found" | "candidate_not_found" | "document_set_not_found" | "translation_not_found" | "unit_not_found" | "job_not_found" | "share_not_found" | "attachment_not_found" | "workspace_not_found" | "tag_not_found" | "trash_not_found" | "not_localized" | "method_not_allowed" | "version_conflict" | "text_not_found" | "text_ambiguous" | "idempotency_key_reused" | "idempotency_in_progress" | "read_cursor_stale" | "search_cursor_stale" | "search_cursor_invalid" | "parent_missing" | "document_id_conflict" | "relation_exists" | "concept_relation_exists" | "inline_relation" | "folder_cycle" | "concept_self_relation" | "concept_relation_cycle" | "concept_self_merge" | "concept_name_conflict" | "concept_merged" | "concept_not_active" | "evidence_changed" | "candidate_source_changed" | "source_version_changed" | "translation_source_changed" | "candidate_already_reviewed" | "summary_pinned" | "localization_already_active" | "localization_not_active" | "cannot_delete_source" | "source_document_missing" | "locale_exists" | "translations_exist" | "job_not_succeeded" | "attachment_referenced" | "quota_exceeded" | "payload_too_large" | "attachment_too_large" | "unsupported_media_type" | "heading_not_found" | "invalid_node" | "invalid_block_id" | "duplicate_block_id" | "block_id_mismatch" | "invalid_position" | "duplicate_block_anchor" | "invalid_markdown_anchor" | "document_too_large" | "documents_unavailable" | "self_relation" | "cross_knowledge_base" | "not_a_heading_block" | "nothing_to_translate" | "invalid_translation" | "precondition_required" | "rate_limited" | "too_many_streams" | "translation_quota_exceeded" | "internal_error" | "model_unavailable" | "service_unavailable";
                 message: string;
                 details?: {
                     [key: string]: unknown;

@@ -134,6 +134,8 @@ function newTranslation({ source, mode, userId }: NewTranslations, locale: strin
     heading_numbered: source.heading_numbered,
     background_color: source.background_color,
     collapsed_block_ids: [],
+    tags: source.tags,
+    properties: source.properties,
     document_set_id: source.document_set_id,
     locale,
     variant_role: 'translation',

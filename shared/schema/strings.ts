@@ -43,6 +43,11 @@ function within(value: string, range: { min: number; max: number }): boolean {
   return value.length <= range.max * 2 && codePoints(value) <= range.max
 }
 
+/** A key of a text that ignores case and Unicode form: texts with equal keys differ in nothing else. */
+export function caseFolded(text: string): string {
+  return text.normalize('NFC').toUpperCase().toLowerCase()
+}
+
 /** The first `length` code points of a text. */
 export function cutText(value: string, length: number): string {
   if (value.length <= length) return value

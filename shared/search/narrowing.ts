@@ -3,7 +3,7 @@ import { type Queryable, sql } from '../database/database.ts'
 import { row } from '../database/row.ts'
 import { expectedMatches, type TierQuery } from './ranking/plan-tiers.ts'
 import { type IndexStatistics, sumOf } from './ranking/selectivity.ts'
-import { listedDocuments } from './ranking/tuning.ts'
+import { blocksForListed, listedDocuments } from './ranking/tuning.ts'
 import type { SearchScope } from './statement/request.ts'
 import { documentsInScope, scopeTables } from './statement/scope.ts'
 import { type ScopeLexemes, workspaceLexeme } from './text/lexemes.ts'
@@ -20,7 +20,8 @@ export type Narrowing = {
 export type ScopedQuery = { scope: SearchScope; scopes: ScopeLexemes; statistics: IndexStatistics }
 
 /** A query with an estimate of what its filters leave. */
-export type NarrowedQuery = ScopedQuery & Omit<TierQuery, 'share' | 'narrowed'> & { narrowing: Narrowing | null }
+export type NarrowedQuery = ScopedQuery &
+  Omit<TierQuery, 'share' | 'narrowed' | 'documentReads'> & { narrowing: Narrowing | null }
 
 /**
  * Estimates what the filters of a search leave; null without filters. Only the plan of the search depends on the
@@ -44,21 +45,21 @@ export async function narrowingOf(db: Queryable, query: ScopedQuery): Promise<Na
 export function tierQueryOf(query: NarrowedQuery): TierQuery {
   const blocks = blocksOfLists(query)
   const narrowed = query.narrowing === null ? 1 : Math.min(1, query.narrowing.blocks / blocks)
-  return { ...query, share: shareOfLists(query) * narrowed, narrowed }
+  const documentReads = query.narrowing?.listed ? query.narrowing.blocks / blocksForListed : Number.POSITIVE_INFINITY
+  return { ...query, share: shareOfLists(query) * narrowed, narrowed, documentReads }
 }
 
 /**
  * What is read for all matches of a search: the blocks of the documents in scope, if that is less than the lists of the
- * words, and the number of blocks to read.
+ * words, and the cost of it in blocks of a list.
  */
-export type Reads = { documents: boolean; blocks: number }
+export type Reads = { documents: boolean; cost: number }
 
 /** Estimates what is read for all matches of a search. */
 export function readsOf(query: NarrowedQuery): Reads {
   const tiers = tierQueryOf(query)
   const ofWords = expectedMatches(tiers) / tiers.narrowed
-  const ofDocuments = query.narrowing?.listed ? query.narrowing.blocks : Number.POSITIVE_INFINITY
-  return { documents: ofDocuments < ofWords, blocks: Math.min(ofDocuments, ofWords) }
+  return { documents: tiers.documentReads < ofWords, cost: Math.min(tiers.documentReads, ofWords) }
 }
 
 /** The share of all blocks that is in some workspaces. */

@@ -3,7 +3,7 @@ import { type Reads, readsOf, tierQueryOf } from './narrowing.ts'
 import { type PassOptions, runPass, type TopK, type TopKQuery } from './pass.ts'
 import { type Cut, completeCut, isComplete } from './ranking/cuts.ts'
 import { planTiers } from './ranking/plan-tiers.ts'
-import { narrowedReads } from './ranking/tuning.ts'
+import { newestReads } from './ranking/tuning.ts'
 import type { NewestSource } from './statement/request.ts'
 
 /**
@@ -56,8 +56,7 @@ function nextWiderCut(cuts: readonly Cut[], from: { index: number; candidates: n
 async function newestFirst(db: Queryable, { query, reads }: { query: TopKQuery; reads: Reads }): Promise<TopK> {
   const pass = (newest: NewestSource) =>
     runPass(db, { query, cut: completeCut(query.terms), narrower: null, read: { newest } })
-  if (reads.documents && reads.blocks <= narrowedReads) return pass('listed')
-  if (reads.blocks > narrowedReads) {
+  if (reads.cost > newestReads) {
     const found = await pass('window')
     if (found.enough) return found
   }

@@ -22,7 +22,7 @@ const registry = `
 403 | forbidden | {"required_role"}
 403 | public_share_disabled | –
 404 | route_not_found | –
-404 | knowledge_base_not_found folder_not_found document_not_found block_not_found version_not_found relation_not_found concept_not_found candidate_not_found document_set_not_found translation_not_found unit_not_found job_not_found share_not_found attachment_not_found workspace_not_found not_localized trash_not_found | {"id","field"?}
+404 | knowledge_base_not_found folder_not_found document_not_found block_not_found version_not_found relation_not_found concept_not_found candidate_not_found document_set_not_found translation_not_found unit_not_found job_not_found share_not_found attachment_not_found workspace_not_found not_localized trash_not_found tag_not_found | {"id","field"?}
 404 | section_not_found | {"id","field"?,"index"}
 405 | method_not_allowed | {"allow":[…]}
 409 | version_conflict | {"provided","current_version","current_hash"?,"field"?,"changed_block_ids"?:[…],"operation_index"?,"block_id"?}

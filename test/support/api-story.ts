@@ -78,11 +78,15 @@ export async function tellStory(
   await call('listAttachments', { query: { knowledge_base_id: base, referenced: false } })
   await call('listAudit', { query: { document_id: document.id, limit: 2 } })
   await call('getAttachmentMetadata', { path: { id: attachment.body.data.id } })
-  await call('updateDocument', { path: document, body: { heading_numbered: true, position: 'first' } })
+  const metadata = { tags: ['Mammals', 'draft'], properties_patch: { owner: 'Ada', weight: 6000 } }
+  await call('updateDocument', { path: document, body: { heading_numbered: true, position: 'first', ...metadata } })
   await call('getDocument', { path: document })
   await call('getDocumentPath', { path: document })
   await call('listDocuments', { query: { knowledge_base_id: base, limit: 10 } })
   await call('listFolderChildren', { path: { id: folder } })
+  await call('listTags', { path: { id: base } })
+  await call('renameTag', { path: { id: base, tag: 'mammals' }, body: { tag: 'Animals' } })
+  await call('deleteTag', { path: { id: base, tag: 'draft' } })
   await call('getTree', { path: { id: base } })
   await call('getQuota')
 

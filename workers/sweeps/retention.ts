@@ -1,4 +1,5 @@
 import { deleteExpiredSignIns, sessionLimits } from '../../shared/auth/sessions.ts'
+import { forgetUnusedTags } from '../../shared/documents/tags.ts'
 import { purgeEvents } from '../../shared/events/purge.ts'
 import { queues } from '../../shared/jobs/queues.ts'
 import { deleteEndedJobs, deleteOldAnswers } from '../../shared/jobs/requested/queries.ts'
@@ -13,7 +14,7 @@ const batch = 1000
 
 /**
  * Deletes what has outlived its retention: stored answers of requests with an Idempotency-Key, requested jobs, audit,
- * sign-ins, jobs of pg-boss and events.
+ * sign-ins, jobs of pg-boss and events. Forgets spellings of tags that no document has any more.
  */
 export const retentionSweep = defineSweep({
   queue: queues.sweepRetention,
@@ -36,7 +37,7 @@ export const retentionSweep = defineSweep({
     ]
     let total = 0
     for (const deletion of deletions) total += await exhaust(deletion)
-    return total
+    return total + (await forgetUnusedTags(database))
   },
 })
 

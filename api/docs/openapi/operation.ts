@@ -46,8 +46,9 @@ function parametersOf(input: { location: 'path' | 'query'; schema: TObject | und
       name,
       in: location,
       required: isRequired,
+      // Written `name[key]=value`.
+      ...(Type.IsRecord(property) && { style: 'deepObject' }),
       ...(description !== undefined && { description }),
-      ...(location === 'query' && Type.IsRecord(property) && { style: 'deepObject', explode: true }),
       schema: published,
     }
   })

@@ -4,6 +4,7 @@ import type { DocumentFilter } from '../../../shared/documents/list.ts'
 import { canonicalLocale } from '../../../shared/locales/locale.ts'
 import { IntegerIdFilter } from '../../../shared/schema/identifiers.ts'
 import { TrimmedText } from '../../../shared/schema/strings.ts'
+import { metadataFilter, metadataParameters } from '../../http/metadata-parameters.ts'
 import { type CursorScope, decodeCursor } from '../../http/pagination.ts'
 import { pageParameters } from '../../http/parameters.ts'
 import { readTime } from '../../http/time-parameter.ts'
@@ -19,6 +20,7 @@ export const documentListParameters = Type.Object({
   ),
   sort: Type.Optional(Type.Enum(['updated_at'], { description: 'newest first; by default by id' })),
   locale: Type.Optional(Type.String({ description: 'BCP 47; exact match, includes translations' })),
+  ...metadataParameters,
   include_variants: Type.Optional(Type.Boolean({ default: false, description: 'also list translations' })),
 })
 
@@ -40,6 +42,7 @@ export function documentFilter(input: {
     updatedSince: query.updated_since === undefined ? undefined : readTime(query.updated_since, 'updated_since'),
     locale: query.locale === undefined ? undefined : canonicalLocale(query.locale, { status: 400, field: 'locale' }),
     includeVariants: query.include_variants ?? false,
+    metadata: metadataFilter(query),
   }
   const scope = { endpoint: input.endpoint, filters, sort }
   const like = sort === 'id' ? (['string'] as const) : (['number', 'string'] as const)

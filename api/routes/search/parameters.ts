@@ -10,6 +10,7 @@ import {
   type Search,
   type SearchScope,
 } from '../../../shared/search/statement/request.ts'
+import { metadataFilter, metadataParameters } from '../../http/metadata-parameters.ts'
 import { readTime } from '../../http/time-parameter.ts'
 
 const time = (bound: string) =>
@@ -24,6 +25,7 @@ const common = {
   updated_by: Type.Optional(Type.String({ description: 'id of the user who changed the document last' })),
   updated_after: time('inclusive'),
   updated_before: time('exclusive'),
+  ...metadataParameters,
   block_type: Type.Optional(
     Type.Array(Type.Enum(blockTypes), {
       description:
@@ -123,6 +125,7 @@ function filtersOf(query: CommonQuery): DocumentFilters | null {
     updatedBy: query.updated_by,
     updatedAfter: updated_after === undefined ? undefined : readTime(updated_after, 'updated_after'),
     updatedBefore: updated_before === undefined ? undefined : readTime(updated_before, 'updated_before'),
+    metadata: metadataFilter(query),
   }
   return Object.values(filters).every((value) => value === undefined) ? null : filters
 }

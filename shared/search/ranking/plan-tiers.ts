@@ -33,6 +33,11 @@ export type TierQuery = {
   /** The part of the blocks in the lists of the index that filters leave; 1 without filters. */
   narrowed: number
   /**
+   * The cost of reading all blocks of the documents in scope, in blocks of a list of a word. Infinite unless filters
+   * leave few documents.
+   */
+  documentReads: number
+  /**
    * For each term an upper bound of the number of blocks that contain it, in the order of `terms`; absent unless the
    * blocks were counted.
    */
@@ -63,6 +68,8 @@ export function planTiers(query: TierQuery): TierPlan {
   const { few, most } = candidateBounds[kindOf(query)]
   if (areFew(query, { blocks, shares, few: pairs === null ? few : fewBesidePairs })) return { cuts, first: 0 }
   const bound = Math.min(Math.max(most, candidatesPerHit * limit), readable(query))
+  // A cut with too few hits would cost a pass, so the few documents that filters leave are read at once.
+  if (query.documentReads < Number.POSITIVE_INFINITY && bound < pairBounds.spare * limit) return { cuts, first: 0 }
   const fitting = sizes.findIndex((size, index) => index > 0 && size <= bound)
   const first = fitting < 0 ? cuts.length - 1 : fitting
   if (pairs === null) return { cuts, first }
@@ -131,24 +138,20 @@ function termCuts(query: TierQuery, { blocks, shares }: Estimates): { cuts: Cut[
 /**
  * Returns the cut of the blocks in which two terms have much impact, or in which one term is rare or has very much
  * impact. The best matches are almost always in this cut, and the index need not read the long list of a common word.
- * Null where the cut seems to hold too few matches. Also null for three or more required terms, because their best
+ * Null where the cut seems to hold too few matches. Filters may leave too few of them. Also null for three or more required terms, because their best
  * blocks often have only average impact for each term.
  */
 function pairCut(query: TierQuery, { blocks, shares }: Estimates): Cut | null {
   const { terms, statistics, limit } = query
   const conjunctive = isConjunctive(query)
   if (terms.length === 1 || (conjunctive && terms.length > 2)) return null
-  if ((sumOf(shares) * blocks) / query.narrowed <= pairBounds.soonRead) return null
+  if (query.narrowed < 1 || sumOf(shares) * blocks <= pairBounds.soonRead) return null
   const inTier = (tier: Tier) =>
     terms.map((term, index) => tierSelectivity(tier, { term, share: shares[index] ?? 0, statistics }))
   const byTerm = terms.map(
-    (_, index) =>
-      allTiers.find((tier) => (inTier(tier)[index] ?? 0) * blocks <= Math.min(pairBounds.byTerm, readable(query))) ??
-      null,
+    (_, index) => allTiers.find((tier) => (inTier(tier)[index] ?? 0) * blocks <= pairBounds.byTerm) ?? null,
   )
-  const byPair = tiers.find(
-    (tier) => pairSelectivity(inTier(tier)) * blocks <= Math.min(pairBounds.byPair, readable(query)),
-  )
+  const byPair = tiers.find((tier) => pairSelectivity(inTier(tier)) * blocks <= pairBounds.byPair)
   if (byPair === undefined) return null
   const size = conjunctive ? pairSelectivity(inTier(byPair)) * blocks : null
   return size !== null && size < pairBounds.spare * limit ? null : { byTerm, byPair, recheckTerms: true, size }
@@ -167,7 +170,7 @@ function kindOf(query: TierQuery): keyof typeof candidateBounds {
 function areFew(query: TierQuery, { blocks, shares, few }: Estimates & { few: number }): boolean {
   // Few matches of a narrowed search are soon found in the lists of the words, or in the few documents in scope.
   const matches = expectedMatches(query)
-  if (query.narrowed < 1 && Math.min(blocks, matches / query.narrowed) > narrowedReads) return false
+  if (query.narrowed < 1 && Math.min(query.documentReads, matches / query.narrowed) > narrowedReads) return false
   if (kindOf(query) !== 'relaxed') return matches <= few
   const read = query.minimumShouldMatch === 1 ? shares : rarestOf(query, shares).slice(0, -1)
   return matches <= few && sumOf(read) * (blocks / query.narrowed) <= relaxedListBlocks

@@ -177,10 +177,23 @@ export const checkedRowCost = 4
 export const listedDocuments = 2000
 
 /**
- * The most blocks that the first pass of a narrowed search reads. Most of them fail the filters, and are not ranked.
- * Reading a block, from the list of a word or from its document, takes PostgreSQL about a microsecond. Chosen.
+ * The most blocks of the lists of words that the first pass of a narrowed search reads. Some of them fail the filters,
+ * and are not ranked. Reading a block of a list takes PostgreSQL some 4 µs, and looking up its document as long (bench,
+ * 2026-11-23).
  */
-export const narrowedReads = 8000
+export const narrowedReads = 1200
+
+/**
+ * How many blocks of a document are read in the time of one block from the list of a word. The blocks of a document stand
+ * beside each other, and those of a list on as many pages as it has blocks (bench, 2026-11-23).
+ */
+export const blocksForListed = 3
+
+/**
+ * If all matches of a search for the newest documents cost at most so many blocks of a list, all are read. With more
+ * matches, the hits of a page are usually among the newest documents, of which a window is looked through first. Chosen.
+ */
+export const newestReads = 2400
 
 /**
  * How many documents a search looks through in the order of their last changes before it looks up all documents that the
@@ -215,6 +228,7 @@ export const countable = { occurrences: 230, rank: 0.9973 } as const
 /**
  * The plan of a search is kept from this many blocks on, and for queries of at most this many words. The plan of a
  * small index would be wrong when the index has grown. Parsing and planning took 2 of the 4 ms of a search (bench,
- * 2026-11-21). The bounds themselves were chosen.
+ * 2026-11-21). A connection keeps at most so many different `statements`, since a plan takes some hundred kilobytes. The
+ * bounds themselves were chosen.
  */
-export const keptPlans = { blocks: 10_000, terms: 4 } as const
+export const keptPlans = { blocks: 10_000, terms: 4, statements: 100 } as const

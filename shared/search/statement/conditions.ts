@@ -23,6 +23,7 @@ export const isFresh = sql.fragment`
  * A value that the planner does not see. So PostgreSQL neither makes a plan for the value nor reads the statistics of
  * all lexemes for it. `keepsPlan` in statement.ts says which plans are kept.
  */
-export function hidden(value: string | number | null, type: 'tsquery' | 'int8') {
-  return type === 'tsquery' ? sql.fragment`(SELECT ${value}::tsquery)` : sql.fragment`(SELECT ${value}::int8)`
+export function hidden(value: string | number | null, type: 'tsquery' | 'int8' | 'text') {
+  if (type === 'tsquery') return sql.fragment`(SELECT ${value}::tsquery)`
+  return type === 'int8' ? sql.fragment`(SELECT ${value}::int8)` : sql.fragment`(SELECT ${value}::text)`
 }

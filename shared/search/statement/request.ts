@@ -1,3 +1,4 @@
+import type { MetadataFilter } from '../../documents/metadata-filter.ts'
 import type { Step } from '../matching/query.ts'
 
 /** The documents that are searched: the visible documents after the filters (api/guide/search.md#scope). */
@@ -23,6 +24,8 @@ export type DocumentFilters = {
   updatedAfter?: number | undefined
   /** Unix milliseconds, exclusive. */
   updatedBefore?: number | undefined
+  /** Tags and properties. */
+  metadata?: MetadataFilter | undefined
 }
 
 /** The types by which a search can choose blocks; `table` and `listItem` are all blocks inside (`Textblock`). */

@@ -1,6 +1,7 @@
 import { sql } from '../../database/database.ts'
 import { inWorkspaces } from '../../database/workspaces.ts'
-import type { Fragment } from './conditions.ts'
+import { documentsFoundBy, hasMetadata } from '../../documents/metadata-filter.ts'
+import { type Fragment, hidden } from './conditions.ts'
 import type { DocumentFilters, SearchScope } from './request.ts'
 
 /**
@@ -13,10 +14,17 @@ export function isIncluded({ filters, ...scope }: SearchScope): Fragment {
 
 /**
  * Selects columns of all documents `d` in a narrowed scope. The statement must begin with `scopeTables`. Documents are
- * read through the index of their folders, since the planner does not know how few folders there are.
+ * read through the index of their tags and properties or of their folders, since the planner does not know how few
+ * documents these name.
  */
 export function documentsInScope(scope: SearchScope, columns: Fragment): Fragment {
   const { folderId, ...others } = scope.filters ?? {}
+  if (scope.filters?.metadata) {
+    return sql.fragment`
+      SELECT d.* FROM chosen_documents c CROSS JOIN LATERAL (
+        SELECT ${columns} FROM documents d
+        WHERE d.workspace_id = c.workspace_id AND d.id = c.document_id AND ${isIncluded(scope)} LIMIT 1) AS d`
+  }
   if (folderId === undefined) {
     return sql.fragment`
       SELECT ${columns} FROM documents d
@@ -31,7 +39,7 @@ export function documentsInScope(scope: SearchScope, columns: Fragment): Fragmen
 
 /**
  * The tables at the beginning of a statement in a scope. `chosen_folders` has the folder of a filter and all folders
- * below it. With `listed`, `scoped` has the key and the time of the last change of each document in scope.
+ * below it. `chosen_documents` has the documents that may have the tags and properties of a filter. With `listed`, `scoped` has the key and the time of the last change of each document in scope.
  */
 export function scopeTables(scope: SearchScope, { listed }: { listed: boolean }): Fragment {
   const { filters, workspaceIds } = scope
@@ -42,13 +50,21 @@ export function scopeTables(scope: SearchScope, { listed }: { listed: boolean })
     chosen_folders AS MATERIALIZED (
       WITH RECURSIVE below AS (
         SELECT f.workspace_id, f.id FROM folders f
-        WHERE f.id = ${filters.folderId} AND ${inWorkspaces(sql.fragment`f.workspace_id`, workspaceIds)}
+        WHERE f.id = ${hidden(filters.folderId, 'int8')} AND ${inWorkspaces(sql.fragment`f.workspace_id`, workspaceIds)}
         UNION ALL
         SELECT f.workspace_id, f.id FROM below b JOIN folders f ON f.workspace_id = b.workspace_id AND f.parent_id = b.id
       )
       SELECT * FROM below),`
-  if (!listed) return folders
-  return sql.fragment`${folders}
+  const metadata = filters?.metadata
+  const tagged =
+    metadata === undefined
+      ? sql.fragment``
+      : sql.fragment`
+    chosen_documents AS MATERIALIZED (
+      SELECT w.id AS workspace_id, found.document_id FROM unnest(${sql.array([...workspaceIds], 'text')}) AS w (id)
+      CROSS JOIN LATERAL (${documentsFoundBy(metadata, sql.fragment`w.id`)}) AS found),`
+  if (!listed) return sql.fragment`${folders}${tagged}`
+  return sql.fragment`${folders}${tagged}
     scoped AS MATERIALIZED (${documentsInScope(scope, sql.fragment`d.workspace_id, d.id, d.updated_at`)}),`
 }
 
@@ -57,17 +73,21 @@ function isInLocale({ locale, knowledgeBaseId }: SearchScope): Fragment {
   return sql.fragment`search_includes(d, ${knowledgeBaseId ?? null}, ${exact}, ${locale !== 'default'})`
 }
 
-// The condition that a document `d` passes all filters.
-function passes({ folderId, documentId, updatedBy, updatedAfter, updatedBefore }: DocumentFilters): Fragment {
+// The condition that a document `d` passes all filters. Their values are hidden from the planner, so that the plans of
+// narrowed searches are kept, too.
+function passes(filters: DocumentFilters): Fragment {
+  const { folderId, documentId, updatedBy, updatedAfter, updatedBefore, metadata } = filters
   const folders = sql.fragment`(SELECT array_agg(id) FROM chosen_folders)`
   const conditions = [
     ...(folderId === undefined ? [] : [sql.fragment`d.folder_id = ANY(${folders}::int8[])`]),
-    ...(documentId === undefined ? [] : [sql.fragment`d.id = ${documentId}`]),
-    ...(updatedBy === undefined ? [] : [sql.fragment`d.updated_by = ${updatedBy}`]),
+    ...(documentId === undefined ? [] : [sql.fragment`d.id = ${hidden(documentId, 'text')}`]),
+    ...(updatedBy === undefined ? [] : [sql.fragment`d.updated_by = ${hidden(updatedBy, 'text')}`]),
     ...(updatedAfter === undefined ? [] : [sql.fragment`d.updated_at >= ${instant(updatedAfter)}`]),
     ...(updatedBefore === undefined ? [] : [sql.fragment`d.updated_at < ${instant(updatedBefore)}`]),
+    ...(metadata === undefined ? [] : [hasMetadata(metadata)]),
   ]
   return sql.fragment`${sql.join([sql.fragment`true`, ...conditions], sql.fragment` AND `)}`
 }
 
-const instant = (milliseconds: number) => sql.fragment`to_timestamp(${milliseconds}::float8 / 1000)::timestamptz(3)`
+const instant = (milliseconds: number) =>
+  sql.fragment`(SELECT to_timestamp(${milliseconds}::float8 / 1000)::timestamptz(3))`

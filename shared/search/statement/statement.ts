@@ -67,7 +67,7 @@ export async function runSearch(db: Queryable, request: SearchRequest): Promise<
       ${scopeFingerprint(request)} AS scope_fingerprint
     FROM ${coverage(request.scope, request)} c`
   const { hits, knowledge_bases, folders, ...answer } = await db.one(
-    keepsPlan(request) ? prepared(statement) : statement,
+    keepsPlan(request) && isKept(statement.sql) ? prepared(statement) : statement,
   )
   const pathOf = pathsIn({ knowledge_bases, folders })
   return { ...answer, hits: hits.map((hit) => ({ ...hit, path: pathOf(hit) })) }
@@ -78,13 +78,23 @@ export async function runSearch(db: Queryable, request: SearchRequest): Promise<
  * and its best plan is the same for all words: the rows that the index names, sorted, then their documents one by one.
  * PostgreSQL reuses the generic plan of a prepared statement only if no plan for the actual values looks cheaper. So
  * the values are hidden from the planner. Plans are kept only for passes over one cut for up to four single words, of
- * which the last may be typed. So there are few such statements.
+ * which the last may be typed. Each combination of filters has a statement of its own, so the number of kept statements
+ * is bounded, too (`isKept`).
  */
-function keepsPlan({ scope, order }: SearchRequest): boolean {
+function keepsPlan({ order }: SearchRequest): boolean {
   if (order.by === 'document' || order.always !== null || order.inScopeOnly) return false
-  if (scope.filters || order.read !== 'words' || order.perDocument !== null) return false
   return order.blocks >= keptPlans.blocks && order.terms.length <= keptPlans.terms && order.terms.every(isWord)
 }
+
+// The first statements of a process are those that it uses most.
+function isKept(statement: string): boolean {
+  if (keptStatements.has(statement)) return true
+  if (keptStatements.size >= keptPlans.statements) return false
+  keptStatements.add(statement)
+  return true
+}
+
+const keptStatements = new Set<string>()
 
 function isWord({ alternatives, verbatim }: RankedTerm): boolean {
   return verbatim === null && alternatives.length === 1 && alternatives[0]?.length === 1
