@@ -1,5 +1,6 @@
 import { parseQuery } from './matching/grammar.ts'
-import { type Term, type TermQuery, termQueries } from './matching/query.ts'
+import { type TermQuery, termQueries } from './matching/query.ts'
+import type { Term } from './matching/term.ts'
 import { isQuestionWord } from './text/question-words.ts'
 
 // A search is relaxed only for so many words.
