@@ -33,9 +33,9 @@ export type HitOrder = 'score' | 'document' | 'updated_at'
 
 /**
  * Finds the matches in the text of each hit with the tokeniser of the index, and scores the hits by BM25. By `order`,
- * the hits are sorted by time, score, document and block, or keep the order in which they came. `exact` is false for a text
- * that was matched in windows. The caller also sets `exact` to false where blocks that were not read could be better.
- * The event loop is free after each 65,536 UTF-16 units of text.
+ * the hits are sorted by time, score, document and block, or keep the order in which they came. `exact` is false for a
+ * text that was matched in windows. The caller also sets `exact` to false where blocks that were not read could be
+ * better. The event loop is free after each 65,536 UTF-16 units of text.
  */
 export async function rankHits(hits: readonly Hit[], ranking: Ranking): Promise<RankedHit[]> {
   const { terms } = ranking

@@ -63,7 +63,7 @@ export async function searchExhaustive(
     const read = readsOf({ ...query, narrowing }).documents ? 'documents' : 'words'
     const order = { by: 'document' as const, after: cursor, read } as const
     const listed = narrowing?.listed === true
-    const answer = await runSearch(db, { scope, listed, condition, recheck, order, limit: limit + 1 })
+    const answer = await runSearch(db, { scope, listed, countedFrom: 0, condition, recheck, order, limit: limit + 1 })
     return { found: { answer, terms }, languages: answer.languages }
   })
   const projection = projectionOf(answer)
@@ -92,10 +92,11 @@ async function bestOf(
   const narrowing = await narrowingOf(database, { ...search, ...prepared, statistics })
   const query = { ...search, ...prepared, languages, statistics, narrowing }
   const minimumShouldMatch = query.terms.length
-  const best = await topK(database, { ...query, minimumShouldMatch })
-  if (best.hits.length > 0 || !search.relax || minimumShouldMatch < 3) return best
+  const relaxable = search.relax && minimumShouldMatch >= 3
+  const best = await topK(database, { ...query, minimumShouldMatch, relaxable })
+  if (best.hits.length > 0 || !relaxable) return best
   return inSnapshot(database, async (snapshot) => {
-    const again = await topK(snapshot, { ...query, minimumShouldMatch })
+    const again = await topK(snapshot, { ...query, minimumShouldMatch, relaxable })
     return again.hits.length > 0 ? again : topKOfHalf(snapshot, { ...query, matching: again.answer.matching })
   })
 }

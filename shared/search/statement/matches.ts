@@ -12,8 +12,8 @@ export function rechecked(tsquery: string | null): Fragment {
 }
 
 /**
- * The condition that a block `b` has enough terms. A match that needs all terms, or at most two of them, needs no count:
- * the condition for the index already asks for these terms.
+ * The condition that a block `b` has enough terms. A match that needs all terms, or at most two of them, needs no
+ * count: the condition for the index already asks for these terms.
  */
 export function hasEnoughTerms({ terms, minimumShouldMatch }: ByScore): Fragment {
   if (minimumShouldMatch === terms.length || minimumShouldMatch <= 2) return sql.fragment`true`

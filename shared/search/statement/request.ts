@@ -120,6 +120,11 @@ export type SearchRequest = Condition & {
   scope: SearchScope
   /** Whether filters leave so few documents that the statement begins with a list of them. */
   listed: boolean
+  /**
+   * The least number of fetched hits with which this answer can be the last of a search, unless texts that are too long
+   * leave out hits. With fewer hits, a narrowed search does not count its documents.
+   */
+  countedFrom: number
   order: ByScore | ByDocument
   limit: number
 }

@@ -39,7 +39,8 @@ export function documentsInScope(scope: SearchScope, columns: Fragment): Fragmen
 
 /**
  * The tables at the beginning of a statement in a scope. `chosen_folders` has the folder of a filter and all folders
- * below it. `chosen_documents` has the documents that may have the tags and properties of a filter. With `listed`, `scoped` has the key and the time of the last change of each document in scope.
+ * below it. `chosen_documents` has the documents that may have the tags and properties of a filter. With `listed`,
+ * `scoped` has the key and the time of the last change of each document in scope.
  */
 export function scopeTables(scope: SearchScope, { listed }: { listed: boolean }): Fragment {
   const { filters, workspaceIds } = scope

@@ -65,7 +65,7 @@ export async function runSearch(db: Queryable, request: SearchRequest): Promise<
       ${newestEventId} AS newest_event_id,
       (SELECT matching FROM counts) AS matching,
       ${scopeFingerprint(request)} AS scope_fingerprint
-    FROM ${coverage(request.scope, request)} c`
+    FROM ${coverage(request)} c`
   const { hits, knowledge_bases, folders, ...answer } = await db.one(
     keepsPlan(request) && isKept(statement.sql) ? prepared(statement) : statement,
   )
