@@ -7,8 +7,8 @@ ALTER TABLE documents
   ADD COLUMN tag_keys text[] NOT NULL DEFAULT '{}',
   ADD COLUMN properties jsonb NOT NULL DEFAULT '{}';
 
--- What documents are found by: one row for each tag and for each value of a property. Triggers keep the rows in step with
--- `documents`; foreign keys would cost more. A write of a body writes nothing here.
+-- What documents are found by: one row for each tag and for each value of a property. Triggers keep the rows in step
+-- with `documents`; foreign keys would cost more. A write of a body writes nothing here.
 CREATE TABLE document_filters (
   workspace_id text NOT NULL,
   filter text COLLATE "C" NOT NULL,
@@ -83,9 +83,9 @@ CREATE FUNCTION kept_spellings(workspace text, base bigint, keys text[]) RETURNS
     ORDER BY t.key FOR SHARE) AS kept
 $$;
 
--- Spells tags as their knowledge base does, and keeps these spellings until the transaction ends. A tag that no document
--- has gets the spelling that is given here. Two documents may get a new tag at the same time: the second one waits and
--- takes the spelling of the first.
+-- Spells tags as their knowledge base does, and keeps these spellings until the transaction ends. A tag that no
+-- document has gets the spelling that is given here. Two documents may get a new tag at the same time: the second one
+-- waits and takes the spelling of the first.
 CREATE FUNCTION spelled_tags(workspace text, base bigint, keys text[], spellings text[]) RETURNS text[]
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -111,8 +111,8 @@ BEGIN
 END
 $$;
 
--- Spells the tags of a document and writes its filters, before its row is written. So the next row of the same statement
--- already finds the tags of this one.
+-- Spells the tags of a document and writes its filters, before its row is written. So the next row of the same
+-- statement already finds the tags of this one.
 CREATE FUNCTION keep_document_filters() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   wanted text[] := ARRAY(SELECT f.filter FROM filters_of(NEW.tag_keys, NEW.properties) AS f (filter));

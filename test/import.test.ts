@@ -123,6 +123,59 @@ t.test('a folder of Markdown becomes documents that link to each other and show 
   t.match(again, { code: 0, result: { documents: 4, knowledge_base_id: result.knowledge_base_id, failed: [] } })
 })
 
+t.test('front matter becomes tags and properties, and leaves again with the Markdown of an export', async (t) => {
+  const front = [
+    '# a comment',
+    'title: Cows',
+    'tags: [Milk, "1.0"]',
+    'status: done',
+    'size: 2.5',
+    'links: ["[x](y.md)"]',
+    'nested: { deep: [1, 2] }',
+  ].join('\n')
+  const files = {
+    'cows.md': `---\n${front}\n---\n\n[next](y.md)\n`,
+    'y.md': '---\ntags: one, milk\n---\ntext\n',
+    'broken.md': '---\nstatus: [\n---\n\ntext\n',
+  }
+  const ada = await home.signUp()
+  const { code, result } = await runImport([join(t.testdir({ docs: files }), 'docs')], ada)
+  t.equal(code, 0)
+  const first = await imported(ada, result.knowledge_base_id)
+  t.same(first.get('Cows')?.tags, ['Milk', '1.0'])
+  t.same(first.get('Cows')?.properties, { status: 'done', size: 2.5, links: ['[x](y.md)'] })
+  t.same(first.get('y')?.tags, ['one', 'Milk'], 'in the spelling of the knowledge base')
+  t.same([first.get('broken')?.tags, first.get('broken')?.properties], [[], {}])
+  const plain = (id = '') => ada.get(`/documents/${id}/content?format=markdown`)
+  const { content } = (await plain(first.get('Cows')?.id)).body.data
+  t.match(content, '---\n# a comment\ntitle: Cows\nnested: { deep: [ 1, 2 ] }\n---\n'.replace(/\[ 1, 2 \]/, '[1, 2]'))
+  t.match(content, `[next](svc://doc/${first.get('y')?.id})`)
+  t.equal(
+    (await plain(first.get('y')?.id)).body.data.content,
+    'text\n',
+    'nothing is left of front matter that became tags',
+  )
+  t.match((await plain(first.get('broken')?.id)).body.data.content, '---\nstatus: [\n---\n')
+
+  const archive = await exported(ada, result.knowledge_base_id)
+  const markdown = [...archive.files].filter(([name]) => name.endsWith('.md'))
+  const folder = t.testdir(Object.fromEntries(markdown.map(([name, bytes]) => [name.split('/').at(-1) ?? '', bytes])))
+  const again = await runImport([folder], ada)
+  const second = await imported(ada, again.result.knowledge_base_id)
+  const labels = (documents: typeof first) =>
+    [...documents.values()].map(({ tags, properties }) => ({ tags, properties }))
+  t.same(labels(second), labels(first))
+})
+
+type Imported = { id: string; title: string; tags: string[]; properties: object }
+
+// The documents of a knowledge base by title, in the order of their titles.
+async function imported(client: Client, base: number): Promise<Map<string, Imported>> {
+  const documents: Imported[] = (await client.get(`/documents?knowledge_base_id=${base}`)).body.data
+  documents.sort((a, b) => (a.title < b.title ? -1 : 1))
+  return new Map(documents.map((document) => [document.title, document]))
+}
+
 t.test('a file that cannot be read does not keep the others from being imported', async (t) => {
   const folder = t.testdir({ 'here.md': 'here', 'gone.md': 'gone' })
   const source = await openFolder(folder)
@@ -277,6 +330,8 @@ async function library(client: Client): Promise<{ base: number; documents: strin
     folder_id: inner,
     heading_numbered: true,
     background_color: 'red',
+    tags: ['Tag', 'other'],
+    properties: { status: 'done', size: 2.5, flag: true, list: ['a', 'b'] },
   })
   const links = await make(client, [], { title: 'Links', knowledge_base_id: base, folder_id: outer })
   const picture = await uploaded(client, { documentId: links.id, bytes: samples.png, filename: 'a.png' })
@@ -299,9 +354,9 @@ async function library(client: Client): Promise<{ base: number; documents: strin
 /** The members of a document that do not depend on the place and time of its import. */
 function lasting(document: Record<string, unknown>): object {
   const { id, title, document_type, heading_numbered, background_color, collapsed_block_ids, json_path } = document
-  const { markdown_path, character_count } = document
+  const { markdown_path, character_count, tags, properties } = document
   const own = { id, title, document_type, heading_numbered, background_color, collapsed_block_ids, json_path }
-  return { ...own, markdown_path, character_count }
+  return { ...own, markdown_path, character_count, tags, properties }
 }
 
 /** The paths of everything in a knowledge base, folders with a slash. */

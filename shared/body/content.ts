@@ -1,10 +1,12 @@
 import type { Ahead } from '../computations/ahead.ts'
 import { type Computation, ComputationLimitError, computation } from '../computations/computation.ts'
+import type { DocumentLabels } from '../documents/front-matter.ts'
 import type { BodyLimits } from './body-limits.ts'
 import { canonicalJson, documentToLines, linesToDocument } from './canonical.ts'
 import type { DocNode, Warning } from './document.ts'
 import { renderHtml } from './html.ts'
 import { assemble } from './markdown/from-markdown.ts'
+import { withFrontMatter } from './markdown/front-matter.ts'
 import { parseMarkdown } from './markdown/parse.ts'
 import { parsesAtOnce, timeLimit, tooCostly } from './markdown/parse-async.ts'
 import { StoredBlocks } from './markdown/stored-blocks.ts'
@@ -118,21 +120,32 @@ const writing: Computation<Writing, WrittenBody> = computation({
 /** A format that `GET /documents/{id}/content` can answer in. */
 export type ContentFormat = 'tiptap-json' | 'markdown' | 'html'
 
+/** The options of a content answer. `labels` are the tags and properties that Markdown has in its front matter. */
+export type ContentOptions = { anchors: boolean; labels?: DocumentLabels | null }
+
 /** The members of a content answer that depend on its format, from the stored lines of a body. */
 export function contentMembers(
   lines: readonly string[],
-  options: { format: ContentFormat; anchors: boolean },
+  { format, ...options }: ContentOptions & { format: ContentFormat },
 ): { document?: DocNode; content?: string; warnings: Warning[] } {
-  return writers[options.format](lines, options.anchors)
+  return writers[format](lines, options)
 }
 
-type Writer = (lines: readonly string[], anchors: boolean) => ReturnType<typeof contentMembers>
+/** The stored lines of a body as Markdown, with a warning for each loss. */
+export function contentMarkdown(
+  stored: readonly string[],
+  { anchors, labels = null }: ContentOptions,
+): { content: string; warnings: Warning[] } {
+  const { lines, above, warnings } =
+    labels === null ? { lines: stored, above: '', warnings: [] } : withFrontMatter(stored, labels)
+  const written = linesToMarkdown(lines, { anchors })
+  return { content: above + written.markdown, warnings: [...warnings, ...written.warnings] }
+}
+
+type Writer = (lines: readonly string[], options: ContentOptions) => ReturnType<typeof contentMembers>
 
 const writers: Record<ContentFormat, Writer> = {
   'tiptap-json': (lines) => ({ document: linesToDocument(lines), warnings: [] }),
-  markdown: (lines, anchors) => {
-    const { markdown, warnings } = linesToMarkdown(lines, { anchors })
-    return { content: markdown, warnings }
-  },
+  markdown: contentMarkdown,
   html: (lines) => ({ content: renderHtml(linesToDocument(lines)), warnings: [] }),
 }

@@ -26,7 +26,7 @@ type DocumentsContext = {
   unreadable: Set<string>
 }
 
-/** Writes the stored body of every document, the body as Markdown with anchors, and the attachments. */
+/** Writes the stored body of each document, the body as Markdown with anchors and front matter, and the attachments. */
 export async function writeDocuments(context: DocumentsContext, knowledgeBase: KnowledgeBaseRow): Promise<void> {
   const key = { workspaceId: knowledgeBase.workspace_id, id: knowledgeBase.id }
   for (let after = ''; ; ) {
@@ -62,13 +62,13 @@ async function writeBodies(
   { batch, workspaceId }: { batch: readonly DocumentSize[]; workspaceId: string },
 ): Promise<void> {
   const rows = await currentBodies(snapshot, { workspaceId, documentIds: batch.map(({ id }) => id) })
-  const texts = new Map(rows.map(({ id, body }) => [id, body]))
+  const contents = new Map(rows.map(({ id, body, ...labels }) => [id, { text: body, labels }]))
   for (const document of batch) {
-    const text = texts.get(document.id)
-    if (text === undefined) throw new Error(`the body of ${document.id} is missing`)
+    const content = contents.get(document.id)
+    if (content === undefined) throw new Error(`the body of ${document.id} is missing`)
     const modified = new Date(document.updated_at)
-    await archive.add(paths.json(document), json(text), { modified })
-    const markdown = await exportedMarkdown({ log }, { id: document.id, text })
+    await archive.add(paths.json(document), json(content.text), { modified })
+    const markdown = await exportedMarkdown({ log }, { id: document.id, ...content })
     await archive.add(paths.markdown(document), Buffer.from(markdown), { modified })
   }
 }

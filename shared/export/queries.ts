@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { type Queryable, sql } from '../database/database.ts'
 import { row } from '../database/row.ts'
+import type { Properties } from '../documents/metadata.ts'
 import type { KnowledgeBaseKey } from '../knowledge-bases/queries.ts'
 import { Nullable } from '../schema/identifiers.ts'
 
@@ -29,15 +30,20 @@ export function exportSizes(
     ORDER BY d.id LIMIT ${page.limit}`)
 }
 
-const BodyShape = Type.Object({ id: Type.String(), body: Type.String() })
+const BodyShape = Type.Object({
+  id: Type.String(),
+  tags: Type.Array(Type.String()),
+  properties: Type.Unsafe<Properties>(Type.Object({})),
+  body: Type.String(),
+})
 
-/** Returns the canonical texts of the current bodies of documents, in no order. */
+/** Returns the canonical texts of the current bodies of documents, with tags and properties, in no order. */
 export function currentBodies(
   db: Queryable,
   input: { workspaceId: string; documentIds: readonly string[] },
 ): Promise<readonly Static<typeof BodyShape>[]> {
   return db.any(sql.type(row(BodyShape))`
-    SELECT d.id, b.body
+    SELECT d.id, d.tags, d.properties, b.body
     FROM documents d
     JOIN document_bodies b ON b.workspace_id = d.workspace_id AND b.document_id = d.id AND b.body_seq = d.body_seq
     WHERE d.workspace_id = ${input.workspaceId} AND d.id = ANY(${sql.array([...input.documentIds], 'text')})`)

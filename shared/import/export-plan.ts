@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 import type { BodyNode, DocNode, Mark } from '../body/document.ts'
+import type { Properties } from '../documents/metadata.ts'
 import { Nullable } from '../schema/identifiers.ts'
 import { documentIdPattern } from '../schema/ids.ts'
 import type { NewIds, Plan, PlannedAttachment, PlannedBody, PlannedDocument, PlannedFolder } from './plan.ts'
@@ -52,6 +53,9 @@ const Manifest = Type.Object({
       heading_numbered: Type.Boolean(),
       background_color: Nullable(Type.String()),
       collapsed_block_ids: Type.Array(Type.String()),
+      // Exports of earlier versions have neither.
+      tags: Type.Optional(Type.Array(Type.String())),
+      properties: Type.Optional(Type.Unsafe<Properties>(Type.Object({}))),
       variant_role: Type.Optional(Nullable(Type.String())),
       json_path: Type.String(),
     }),
@@ -90,12 +94,13 @@ function planDocument(
 ): PlannedDocument {
   const { id, title, folder_id, json_path } = input.document
   const { document_type, heading_numbered, background_color, collapsed_block_ids } = input.document
+  const { tags = [], properties = {} } = input.document
   const attachments = input.attachments.flatMap((attachment) => planAttachment(context.source, attachment))
   return {
     key: id,
     id,
     folder: folder_id === null ? null : String(folder_id),
-    metadata: { title, document_type, heading_numbered, background_color, collapsed_block_ids },
+    metadata: { title, document_type, heading_numbered, background_color, collapsed_block_ids, tags, properties },
     read: () => readBody(context, { path: json_path, attachments }),
   }
 }

@@ -4,14 +4,15 @@ import { remark } from 'remark'
 import remarkFrontmatter from 'remark-frontmatter'
 import remarkGfm from 'remark-gfm'
 import remarkMath from 'remark-math'
+import { type ReadFrontMatter, readFrontMatter } from '../documents/front-matter.ts'
 import type { NewIds, Plan, PlannedAttachment, PlannedBody, PlannedDocument, PlannedFolder } from './plan.ts'
 import { type ImportSkipReason, type ImportSource, readSourceText, type Skipped, SourceError } from './source.ts'
 
 /**
  * Plans a document for every Markdown file, in the folders of the source. The title of a document comes from the front
  * matter, else from the file name without its ending, which people recognise. Links between files become links between
- * documents, and images become attachments. All other text stays as it is. Rejects with a SourceError when the source
- * has no Markdown file.
+ * documents, and images become attachments. Front matter becomes tags and properties as far as it fits. All other text
+ * stays as it is. Rejects with a SourceError when the source has no Markdown file.
  */
 export async function planOfMarkdown(source: ImportSource): Promise<Plan> {
   const offered = [...source.names].filter((name) => skipReasonOf(name) === null).sort()
@@ -47,7 +48,8 @@ async function planDocument(
   const folder = posix.dirname(path)
   // A file that cannot be read does not end the plan. The import of this file fails later, and the other files are
   // imported.
-  const outline = await readSourceText(source, path).then(markdownOutline, () => null)
+  const text = await readSourceText(source, path).catch(() => null)
+  const outline = text === null ? null : markdownOutline(text)
   for (const destination of outline?.destinations ?? []) {
     const target = targetOf(source, { path, destination })
     if (destination.kind !== 'link' && isImage(target)) shown.add(target)
@@ -57,13 +59,17 @@ async function planDocument(
     key: path,
     id: null,
     folder: folder === '.' ? null : folder,
-    metadata: { title: [...title].slice(0, 500).join('') },
+    metadata: {
+      title: [...title].slice(0, 500).join(''),
+      tags: outline?.tags ?? [],
+      properties: outline?.properties ?? {},
+    },
     read: () => readBody(source, path),
   }
 }
 
 async function readBody(source: ImportSource, path: string): Promise<PlannedBody> {
-  const text = await readSourceText(source, path)
+  const text = withoutLabels(await readSourceText(source, path))
   const { destinations } = markdownOutline(text)
   const targets = new Map(destinations.map((destination) => [destination, targetOf(source, { path, destination })]))
   const images = new Set(
@@ -157,8 +163,11 @@ function foldersOf(paths: readonly string[]): PlannedFolder[] {
 /** An address in a Markdown text: its kind, its decoded value, and its UTF-16 offsets. */
 export type Destination = { kind: 'link' | 'image' | 'definition'; url: string; start: number; end: number }
 
-/** The addresses of a Markdown text and the title in its front matter, or null without such a title. */
-type Outline = { destinations: Destination[]; title: string | null }
+/**
+ * The addresses of a Markdown text, and the title, tags and properties in its front matter. The title is null without
+ * such an entry.
+ */
+type Outline = { destinations: Destination[]; title: string | null } & Pick<ReadFrontMatter, 'tags' | 'properties'>
 
 /** The outline of a Markdown text, with the addresses of links, images and definitions in their order. @internal */
 export function markdownOutline(markdown: string): Outline {
@@ -166,7 +175,25 @@ export function markdownOutline(markdown: string): Outline {
   const tree = processor.parse(markdown) as Root
   const destinations = found.map(({ node, ...span }) => ({ kind: node.type, url: node.url, ...span }))
   found = []
-  return { destinations, title: titleOf(tree) }
+  const { tags = [], properties = {} } = frontMatterOf(tree) ?? {}
+  return { destinations, title: titleOf(tree), tags, properties }
+}
+
+// The text without the part of its front matter that becomes tags and properties.
+function withoutLabels(markdown: string): string {
+  const tree = processor.parse(markdown) as Root
+  found = []
+  const read = frontMatterOf(tree)
+  const { start, end } = tree.children[0]?.position ?? {}
+  if (read === null || start?.offset === undefined || end?.offset === undefined) return markdown
+  if (read.tags.length === 0 && Object.keys(read.properties).length === 0) return markdown
+  const kept = read.rest === null ? '' : `---\n${read.rest}---`
+  return markdown.slice(0, start.offset) + kept + markdown.slice(end.offset)
+}
+
+function frontMatterOf(tree: Root): ReadFrontMatter | null {
+  const [first] = tree.children
+  return first?.type === 'yaml' ? readFrontMatter(first.value) : null
 }
 
 /**

@@ -54,6 +54,7 @@ export async function createFixture(owner: Client): Promise<Fixture> {
     title: marker,
     knowledge_base_id: base.id,
     folder_id: folder.id,
+    tags: ['tag'],
   })
   // The second body makes the first body a version that can be restored.
   const body = { format: 'markdown', content: `# ${marker}` }
@@ -120,6 +121,7 @@ const parameterValues: Record<string, (fixture: Fixture) => string> = {
   locale: () => 'fr',
   job_not_found: ({ summaryJobId }) => summaryJobId,
   trash_not_found: ({ trashId }) => trashId,
+  tag: () => 'tag',
   blockId: ({ blockId }) => blockId,
   seq: () => '1',
 }

@@ -27,12 +27,15 @@ export async function seedDocuments(
     `
       INSERT INTO documents (workspace_id, id, knowledge_base_id, folder_id, title, document_type, heading_numbered,
         collapsed_block_ids, version, body_seq, character_count, node_count, updated_at, document_set_id, locale,
-        variant_role, workflow_status)
+        variant_role, workflow_status, tags, tag_keys, properties)
       SELECT workspace_id, prefix || n, knowledge_base_id, CASE WHEN n % 4 = 0 THEN folder_id END, 'Title ' || n,
         'document', false, '{}', version, 1, 1, 1, now() - n * interval '1 second',
         CASE WHEN n <= ${others} THEN prefix || 'set' || n END, CASE WHEN n <= ${others} THEN 'de' END,
-        CASE WHEN n <= ${others} THEN 'source' END, CASE WHEN n <= ${others} THEN 'draft' END
-      FROM first, ${many}`,
+        CASE WHEN n <= ${others} THEN 'source' END, CASE WHEN n <= ${others} THEN 'draft' END,
+        labels.tags, labels.tags, labels.properties
+      FROM first, ${many}, LATERAL (
+        SELECT CASE WHEN n % 40 = 0 THEN ARRAY['common'] ELSE '{}' END AS tags,
+          CASE WHEN n % 40 = 0 THEN '{"kind": "common"}'::jsonb ELSE '{}' END AS properties) AS labels`,
     `
       INSERT INTO document_bodies (workspace_id, document_id, body_seq, version, body)
       SELECT workspace_id, prefix || n, 1, version, '{}' FROM first, ${some}`,

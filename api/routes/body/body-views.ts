@@ -1,6 +1,6 @@
 import { BlockLines } from '../../../shared/body/block-lines.ts'
 import { listBlocks } from '../../../shared/body/blocks.ts'
-import { type ContentFormat, contentMembers } from '../../../shared/body/content.ts'
+import { type ContentFormat, type ContentOptions, contentMembers } from '../../../shared/body/content.ts'
 import { answerWarnings } from '../../../shared/body/document.ts'
 import { manifestOf } from '../../../shared/body/manifest.ts'
 import { outlineOf } from '../../../shared/body/outline.ts'
@@ -32,7 +32,7 @@ export type ReadRequest = {
 // of `heading`, then members that follow from the body, then the members of `resolution`.
 
 type Framed = { text: string; heading: object; resolution: object }
-type ContentView = Framed & { format: ContentFormat; anchors: boolean }
+type ContentView = Framed & ContentOptions & { format: ContentFormat }
 type ReadPartView = Framed & { request: ReadRequest }
 type OutlinePartView = Framed & { query: ReadRequest['query'] }
 type BaselineView = { text: string; baseline: object }
@@ -107,8 +107,8 @@ export function contentAnswerText({
  * Writes the `data` of a whole body in one of its formats, as JSON text. A thread imports this function by its name.
  * @public
  */
-export function renderContent({ text, heading, resolution, format, anchors }: ContentView): string {
-  const members = contentMembers(text.split('\n'), { format, anchors })
+export function renderContent({ text, heading, resolution, format, ...options }: ContentView): string {
+  const members = contentMembers(text.split('\n'), { format, ...options })
   const warnings = answerWarnings(members.warnings)
   return JSON.stringify({ ...heading, format, ...members, warnings, ...resolution })
 }

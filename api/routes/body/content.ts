@@ -5,6 +5,8 @@ import { type ContentSource, writeContent } from '../../../shared/body/content.t
 import { answerWarnings } from '../../../shared/body/document.ts'
 import { BodyWritten, Content, ContentInput } from '../../../shared/body/schema.ts'
 import type { StoredBody } from '../../../shared/body/stored-body.ts'
+import type { DocumentLabels } from '../../../shared/documents/front-matter.ts'
+import { requireDocument } from '../../../shared/documents/require.ts'
 import { DocumentParameter } from '../../http/parameters.ts'
 import { vendorType } from '../../http/request-headers.ts'
 import { route } from '../../http/route.ts'
@@ -26,17 +28,29 @@ export const contentRoutes = [
     summary: 'Read the body of a document',
     scopes: ['documents:read'],
     params: DocumentParameter,
-    query: Type.Object({ ...contentQuery, locale: localeParameter }),
+    query: Type.Object({
+      ...contentQuery,
+      front_matter: Type.Optional(
+        Type.Boolean({
+          default: false,
+          description: 'write tags and properties into the front matter; Markdown only, and without an ETag',
+        }),
+      ),
+      locale: localeParameter,
+    }),
     conditional: true,
     answerTypes: [vendorType],
     success: { status: 200, description: 'The body', data: Content, etag: true },
     errors: ['document_not_found', 'invalid_locale', 'invalid_node'],
     async handle({ db, caller, params, query }) {
       const { stored, resolution } = await requireVariantBody({ db, caller, params, query })
-      const { format = 'tiptap-json', annotate } = query
+      const { format = 'tiptap-json', annotate, front_matter = false } = query
+      const isLabelled = front_matter && format === 'markdown'
+      const labels = isLabelled ? labelsOf(await requireDocument(db, { caller, documentId: stored.id })) : null
       const framed = { text: stored.body, heading: bodyHeading(stored), resolution }
-      const dataText = await contentText({ ...framed, format, anchors: annotate === 'anchors' })
-      return { dataText, etag: stored.version }
+      const dataText = await contentText({ ...framed, format, anchors: annotate === 'anchors', labels })
+      // The version of the body says nothing about tags and properties.
+      return { dataText, etag: isLabelled ? null : stored.version }
     },
   }),
 
@@ -80,6 +94,10 @@ export const contentRoutes = [
     },
   }),
 ]
+
+function labelsOf({ tags, properties }: DocumentLabels): DocumentLabels {
+  return { tags, properties }
+}
 
 type Replacing = { service: Service; query: { annotate?: 'anchors' | undefined }; body: ContentInput }
 
