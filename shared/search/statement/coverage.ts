@@ -46,15 +46,19 @@ function narrowedCoverage({ scope, listed, countedFrom }: SearchRequest): Fragme
     WITH waiting AS MATERIALIZED (
       SELECT p.document_id AS id, p.event_row_no, e.event_id
       FROM stale_projections p
-      JOIN documents d ON d.workspace_id = p.workspace_id AND d.id = p.document_id
+      CROSS JOIN LATERAL (
+        SELECT FROM documents d
+        WHERE d.workspace_id = p.workspace_id AND d.id = p.document_id AND ${isIncluded(scope)} LIMIT 1) AS d
       LEFT JOIN events e ON e.workspace_id = p.workspace_id AND e.row_no = p.event_row_no
-      WHERE ${inScope(sql.fragment`p.workspace_id`)} AND p.projection = 'search' AND ${isIncluded(scope)}
+      WHERE ${inScope(sql.fragment`p.workspace_id`)} AND p.projection = 'search'
     ), outdated AS MATERIALIZED (
       SELECT d.id
       FROM (${ofEpoch(sql.fragment`s.epoch < ${tokeniserEpoch}`)}
         UNION ALL ${ofEpoch(sql.fragment`s.epoch > ${tokeniserEpoch}`)}) AS s
-      JOIN documents d ON d.workspace_id = s.workspace_id AND d.id = s.document_id
-      WHERE ${isIncluded(scope)} AND NOT EXISTS (
+      CROSS JOIN LATERAL (
+        SELECT d.workspace_id, d.id FROM documents d
+        WHERE d.workspace_id = s.workspace_id AND d.id = s.document_id AND ${isIncluded(scope)} LIMIT 1) AS d
+      WHERE NOT EXISTS (
         SELECT FROM stale_projections p
         WHERE p.workspace_id = d.workspace_id AND p.projection = 'search' AND p.document_id = d.id)
     ), stale AS (SELECT id FROM waiting UNION ALL SELECT id FROM outdated)

@@ -38,7 +38,7 @@ export type Search = {
   limit: number
   /** The types of blocks that may match; absent for all types. */
   blockTypes?: readonly (typeof blockTypes)[number][] | undefined
-  /** The order of a ranked search: by score, which is the default, or first by the time of the document's last change. */
+  /** The order of a ranked search: by score (default), or first by the time of the document's last change. */
   sort?: 'relevance' | 'updated_at' | undefined
   /** The most hits of one document in a ranked search; absent for no such limit. */
   perDocument?: number | undefined
@@ -101,7 +101,7 @@ export type PerDocument = { fetched: number; matches: Condition }
 export type ByDocument = {
   by: 'document'
   after: { documentId: string; ord: number } | null
-  /** Whether to read the blocks of the documents in scope, which filters have made few, and not the lists of the words. */
+  /** `documents`: the blocks of the documents in scope, which filters have made few, and not the lists of the words. */
   read: 'words' | 'documents'
 }
 

@@ -78,10 +78,12 @@ export async function runSearch(db: Queryable, request: SearchRequest): Promise<
  * and its best plan is the same for all words: the rows that the index names, sorted, then their documents one by one.
  * PostgreSQL reuses the generic plan of a prepared statement only if no plan for the actual values looks cheaper. So
  * the values are hidden from the planner. Plans are kept only for passes over one cut for up to four single words. Each
- * combination of filters has a statement of its own, so the number of kept statements is bounded, too (`isKept`).
+ * combination of filters has a statement of its own, and filters by time are planned each time, so the number of kept
+ * statements is bounded, too (`isKept`).
  */
-function keepsPlan({ order }: SearchRequest): boolean {
+function keepsPlan({ scope, order }: SearchRequest): boolean {
   if (order.by === 'document' || order.always !== null || order.inScopeOnly) return false
+  if (scope.filters?.updatedAfter !== undefined || scope.filters?.updatedBefore !== undefined) return false
   return order.blocks >= keptPlans.blocks && order.terms.length <= keptPlans.terms && order.terms.every(isWord)
 }
 
