@@ -11,10 +11,26 @@ const documents = 20_000
 // A statement of a page of 50 items may read so many rows, or sort them. A list of a whole base would read 20,000.
 const mostRows = 2500
 
+// Filters that leave few documents. A search counts all documents that pass its filters.
+const narrowed = [
+  '&document_id=doc_77&group_by=document&per_document=2',
+  '&document_id=doc_77&folder_id=999999&block_type=title&block_type=table',
+  '&tag=rare&property[rare]=77',
+  '&updated_by=usr_1&sort=updated_at',
+  '&updated_after=2100-01-01&group_by=document',
+  '&updated_before=2000-01-01',
+]
+
 // The calls whose statements are inspected, for each list route. Every query parameter of the route occurs in them.
 const callsOf: Record<string, (f: Fixture) => string[]> = {
-  search: () => ['/search?q=rare77&limit=50', '/search?q=rare77%20common&knowledge_base_id=$BASE'],
+  search: () => [
+    '/search?q=rare77&limit=50',
+    '/search?q=rare77%20common&knowledge_base_id=$BASE',
+    ...narrowed.map((filter) => `/search?q=rare77&limit=50${filter}`),
+  ],
   searchV2: () => [
+    ...narrowed.map((filter) => `/search/v2?q=rare77&limit=50${filter}`),
+    '/search/v2?q=rare77&mode=exhaustive&limit=50&document_id=doc_77',
     '/search/v2?q=rare77&limit=50&include_summary=true',
     '/search/v2?q=rare77%20common&knowledge_base_id=$BASE&locale=all',
     '/search/v2?q=rare77&mode=exhaustive&limit=50&cursor=',

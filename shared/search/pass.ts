@@ -42,6 +42,8 @@ export type TopKQuery = Condition & {
   limit: number
   /** What filters leave; null without filters. */
   narrowing: Narrowing | null
+  /** Whether half of the terms suffice if no block has all of them. Then the caller searches once more. */
+  relaxable?: boolean
   sort?: Search['sort']
   perDocument?: Search['perDocument']
 }
@@ -82,6 +84,7 @@ export async function runPass(db: Queryable, input: { query: TopKQuery } & PassO
   const answer = await runSearch(db, {
     scope,
     listed: narrowing?.listed === true,
+    countedFrom: leastHitsOfAnswer(query, { cut, read, inScopeOnly }),
     ...conditionOf(query, cut),
     order: {
       by: 'score',
@@ -187,6 +190,14 @@ function fetchedHits(query: TopKQuery, perDocument: PerDocument | null): number 
   const hits = query.limit + spareHitsOf(query)
   if (perDocument === null || query.perDocument === undefined) return hits
   return Math.ceil((hits * perDocument.fetched) / query.perDocument)
+}
+
+// The answer of a pass over a part of the matches is the last if it has enough hits. An answer without hits is not the
+// last where half of the terms may suffice.
+function leastHitsOfAnswer(query: TopKQuery, { cut, read, inScopeOnly }: Omit<PassOptions, 'narrower'>): number {
+  const ofAll = isComplete(cut) && !(typeof read === 'object' && read.newest === 'window')
+  if (!ofAll && inScopeOnly !== true) return query.limit + 1
+  return query.relaxable ? 1 : 0
 }
 
 /** The number of hits to fetch beyond the limit, in place of hits that PostgreSQL ranks too high or finds in error. */

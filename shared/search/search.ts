@@ -76,7 +76,7 @@ export async function searchExhaustive(
     const read = readsOf({ ...query, narrowing }).documents ? 'documents' : 'words'
     const order = { by: 'document' as const, after: cursor, read } as const
     const listed = narrowing?.listed === true
-    const answer = await runSearch(db, { scope, listed, condition, recheck, order, limit: limit + 1 })
+    const answer = await runSearch(db, { scope, listed, countedFrom: 0, condition, recheck, order, limit: limit + 1 })
     return { found: { answer, terms, excluded }, languages: answer.languages }
   })
   const projection = projectionOf(answer)
@@ -115,15 +115,15 @@ async function bestOf(
   const written = queryOf(prepared)
   const typed = search.typing ? queryOf(prepare(search, languages)) : written
   const isTyped = typed.terms.some(({ wholeWords }) => wholeWords !== null)
+  const relaxed = isTyped && isLight(typed.terms, statistics) ? typed : written
+  const terms = search.relax ? relaxedTerms(relaxed.terms, languages) : null
+  const relaxable = terms !== null
   // Whole words come first, so the beginnings of words are looked for only where whole words are few.
-  const whole = isTyped && search.sort === 'updated_at' ? null : await topK(database, written)
+  const whole = isTyped && search.sort === 'updated_at' ? null : await topK(database, { ...written, relaxable })
   const isEnough = isTyped ? whole && (whole.hits.length > search.limit || whole.answer.shortened) : whole?.hits.length
   if (whole !== null && isEnough) return whole
-  const best = isTyped || whole === null ? await topK(database, typed) : whole
-  if (best.hits.length > 0 || !search.relax) return best
-  const relaxed = isTyped && isLight(typed.terms, statistics) ? typed : written
-  const terms = relaxedTerms(relaxed.terms, languages)
-  if (terms === null) return best
+  const best = isTyped || whole === null ? await topK(database, { ...typed, relaxable }) : whole
+  if (best.hits.length > 0 || terms === null) return best
   return inSnapshot(database, async (snapshot) => {
     const again = await topK(snapshot, typed)
     if (again.hits.length > 0) return again

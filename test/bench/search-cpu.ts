@@ -73,6 +73,7 @@ async function measureApi(site: Site, set: Sought['set']): Promise<Figure> {
   }
 }
 
-function cpuMs(process: number | 'self'): number {
+/** The processor time of a process in milliseconds. */
+export function cpuMs(process: number | 'self'): number {
   return Number(readFileSync(`/proc/${process}/schedstat`, 'utf8').split(' ')[0]) / 1e6
 }

@@ -7,6 +7,7 @@ import { type Figure, ms, percentile } from './harness.ts'
 import { corpus, indexCorpus, writeCorpus } from './search-corpus.ts'
 import { measureCpu } from './search-cpu.ts'
 import { measureFreshHit, measureOneBlock } from './search-indexing.ts'
+import { measureParameters } from './search-parameters.ts'
 import { measureQuality } from './search-quality.ts'
 import { httpClient, timeRequests, timeStatements, times } from './search-times.ts'
 
@@ -48,6 +49,9 @@ export async function measureSearch(site: Site, { documents = 10_000 }: { docume
       figures.push(...(await measureCpu({ site, sqlite, workspace, set })))
     }
     figures.push(await measurePages(site, sqlite))
+    figures.push(
+      ...(await measureParameters({ site, workspace, queries: querySets(sqlite).flatMap((set) => set.queries) })),
+    )
     figures.push(await measureOneBlock(site), ...(await measureFreshHit(site)))
     return [...figures, ...measureQuality()]
   } finally {

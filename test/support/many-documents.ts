@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { tokeniserEpoch } from '../../shared/search/text/tokenise.ts'
 
 /**
  * Gives the oldest workspace `documents` documents, a quarter of them in the folder of its fixture, and every other
@@ -108,7 +109,7 @@ export async function seedDocuments(
       FROM first, ${some}, (VALUES ('a'), ('b')) AS p (part)`,
     `
       INSERT INTO search_documents (workspace_id, document_id, source_version, body_seq, title, language, epoch, outline)
-      SELECT workspace_id, prefix || n, version, 1, 'Title ' || n, 'en', 8, '{"ids": ["b"], "headings": []}'
+      SELECT workspace_id, prefix || n, version, 1, 'Title ' || n, 'en', ${tokeniserEpoch}, '{"ids": ["b"], "headings": []}'
       FROM first, ${many}`,
     `
       INSERT INTO search_blocks (workspace_id, document_id, ord, block_id, top_block_id, type, length, hash, body, tsv)

@@ -105,8 +105,12 @@ function estimatesOf({ terms, statistics, share, matching }: TierQuery): Estimat
 
 // The most candidates of a first pass for which the lists of the index need not be read too far. Filters leave only a
 // part of what is read.
-function readable({ narrowed }: TierQuery): number {
-  return narrowed === 1 ? Number.POSITIVE_INFINITY : narrowedReads * narrowed
+function readable(query: TierQuery): number {
+  return query.narrowed === 1 ? Number.POSITIVE_INFINITY : mostReads(query) * query.narrowed
+}
+
+function mostReads({ documentReads }: TierQuery): number {
+  return documentReads < Number.POSITIVE_INFINITY ? narrowedReads.listed : narrowedReads.unlisted
 }
 
 function rarestOf(query: TierQuery, shares: readonly number[]): number[] {
@@ -139,8 +143,8 @@ function termCuts(query: TierQuery, { blocks, shares }: Estimates): { cuts: Cut[
 /**
  * Returns the cut of the blocks in which two terms have much impact, or in which one term is rare or has very much
  * impact. The best matches are almost always in this cut, and the index need not read the long list of a common word.
- * Null where the cut seems to hold too few matches. Filters may leave too few of them. Also null for three or more required terms, because their best
- * blocks often have only average impact for each term.
+ * Null where the cut seems to hold too few matches. Filters may leave too few of them. Also null for three or more
+ * required terms, because their best blocks often have only average impact for each term.
  */
 function pairCut(query: TierQuery, { blocks, shares }: Estimates): Cut | null {
   const { terms, statistics, limit } = query
@@ -171,7 +175,7 @@ function kindOf(query: TierQuery): keyof typeof candidateBounds {
 function areFew(query: TierQuery, { blocks, shares, few }: Estimates & { few: number }): boolean {
   // Few matches of a narrowed search are soon found in the lists of the words, or in the few documents in scope.
   const matches = expectedMatches(query)
-  if (query.narrowed < 1 && Math.min(query.documentReads, matches / query.narrowed) > narrowedReads) return false
+  if (query.narrowed < 1 && Math.min(query.documentReads, matches / query.narrowed) > mostReads(query)) return false
   if (kindOf(query) !== 'relaxed') return matches <= few
   const read = query.minimumShouldMatch === 1 ? shares : rarestOf(query, shares).slice(0, -1)
   return matches <= few && sumOf(read) * (blocks / query.narrowed) <= relaxedListBlocks

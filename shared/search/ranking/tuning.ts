@@ -3,7 +3,7 @@
  *
  * * Debian: 50,000 documents, 1,016,000 blocks of Debian documentation in some twenty languages (November 2026).
  * * Bench: the corpus of `npm run bench -- search`, Markdown and documentation comments, with 10,000 documents and
- *   230,000 blocks; large stands for 50,000 documents and 1,150,000 blocks.
+ * 230,000 blocks; large stands for 50,000 documents and 1,150,000 blocks.
  *
  * A number without a figure says that it was chosen. A change of `referenceLength`, `tierThresholds` or `titleTiers`
  * changes what is indexed, and needs a new `tokeniserEpoch`. Before and after a change of any other number, run the
@@ -129,7 +129,8 @@ export const workspaceBounds = { few: 5, partOfFew: 0.5, most: 100, partOfMany: 
 /**
  * The number of hits that a pass fetches beyond the limit. `certain`: PostgreSQL never estimates a score too low.
  * `estimated`: words have several forms. `phrases`: the index finds phrases that the text does not contain. With a
- * limit of the hits of one document, `certainOfDocument` or `estimatedOfDocument` more hits of each are fetched. Chosen.
+ * limit of the hits of one document, `certainOfDocument` or `estimatedOfDocument` more hits of each are fetched.
+ * Chosen.
  */
 export const spareHits = {
   certain: 5,
@@ -178,26 +179,27 @@ export const listedDocuments = 2000
 
 /**
  * The most blocks of the lists of words that the first pass of a narrowed search reads. Some of them fail the filters,
- * and are not ranked. Reading a block of a list takes PostgreSQL some 4 µs, and looking up its document as long (bench,
- * 2026-11-23).
+ * and are not ranked. Reading a block of a list takes PostgreSQL some 4 µs, and looking up its document as long. Where
+ * a list of the documents in scope takes the place of the look-ups, twice as many blocks are read (bench, 2026-11-23).
  */
-export const narrowedReads = 1200
+export const narrowedReads = { listed: 2400, unlisted: 1200 } as const
 
 /**
- * How many blocks of a document are read in the time of one block from the list of a word. The blocks of a document stand
- * beside each other, and those of a list on as many pages as it has blocks (bench, 2026-11-23).
+ * How many blocks of a document are read in the time of one block from the list of a word. The blocks of a document
+ * stand beside each other, and those of a list on as many pages as it has blocks (bench, 2026-11-23).
  */
 export const blocksForListed = 3
 
 /**
  * If all matches of a search for the newest documents cost at most so many blocks of a list, all are read. With more
- * matches, the hits of a page are usually among the newest documents, of which a window is looked through first. Chosen.
+ * matches, the hits of a page are usually among the newest documents, of which a window is looked through first.
+ * Chosen.
  */
 export const newestReads = 2400
 
 /**
- * How many documents a search looks through in the order of their last changes before it looks up all documents that the
- * words name. Reading the blocks of a document of usual length takes some 25 µs, so 500 documents take about 12 ms.
+ * How many documents a search looks through in the order of their last changes before it looks up all documents that
+ * the words name. Reading the blocks of a document of usual length takes some 25 µs, so 500 documents take about 12 ms.
  */
 export const newestWindow = 500
 
@@ -228,7 +230,7 @@ export const countable = { occurrences: 230, rank: 0.9973 } as const
 /**
  * The plan of a search is kept from this many blocks on, and for queries of at most this many words. The plan of a
  * small index would be wrong when the index has grown. Parsing and planning took 2 of the 4 ms of a search (bench,
- * 2026-11-21). A connection keeps at most so many different `statements`, since a plan takes some hundred kilobytes. The
- * bounds themselves were chosen.
+ * 2026-11-21). A connection keeps at most so many different `statements`, since a plan takes some hundred kilobytes.
+ * The bounds themselves were chosen.
  */
 export const keptPlans = { blocks: 10_000, terms: 4, statements: 100 } as const

@@ -7,11 +7,12 @@ import { documentsInScope, isIncluded } from './scope.ts'
 
 /**
  * How much of the documents in scope the index covers, as one row with the columns of `search_coverage`. The statement
- * must begin with `scopeTables`.
+ * must begin with `scopeTables`, and have the tables `fetched` and `hits`.
  */
-export function coverage(scope: SearchScope, { listed }: { listed: boolean }): Fragment {
+export function coverage(request: SearchRequest): Fragment {
+  const { scope } = request
   const { workspaceIds, knowledgeBaseId, locale } = scope
-  if (scope.filters) return narrowedCoverage(scope, { listed })
+  if (scope.filters) return narrowedCoverage(request)
   const exact = typeof locale === 'object' ? locale.exact : null
   return sql.fragment`
     search_coverage(${sql.array([...workspaceIds], 'text')}, ${knowledgeBaseId ?? null}, ${exact},
@@ -34,9 +35,9 @@ export function scopeFingerprint(request: SearchRequest): Fragment {
     c.stale_document_count, c.stale_mark, ${scope.filters ? markOfDocuments(scope, { listed }) : sql.fragment`NULL`})`
 }
 
-// `search_coverage` sums counts of documents that are kept by knowledge base and locale. The documents that pass filters
-// are counted one by one.
-function narrowedCoverage(scope: SearchScope, { listed }: { listed: boolean }): Fragment {
+// `search_coverage` sums counts of documents that are kept by knowledge base and locale. The documents that pass
+// filters are counted one by one, and only once in a search.
+function narrowedCoverage({ scope, listed, countedFrom }: SearchRequest): Fragment {
   const inScope = (column: Fragment) => inWorkspaces(column, scope.workspaceIds)
   const ofEpoch = (condition: Fragment) => sql.fragment`
     SELECT s.workspace_id, s.document_id FROM search_documents s
@@ -45,20 +46,26 @@ function narrowedCoverage(scope: SearchScope, { listed }: { listed: boolean }): 
     WITH waiting AS MATERIALIZED (
       SELECT p.document_id AS id, p.event_row_no, e.event_id
       FROM stale_projections p
-      JOIN documents d ON d.workspace_id = p.workspace_id AND d.id = p.document_id
+      CROSS JOIN LATERAL (
+        SELECT FROM documents d
+        WHERE d.workspace_id = p.workspace_id AND d.id = p.document_id AND ${isIncluded(scope)} LIMIT 1) AS d
       LEFT JOIN events e ON e.workspace_id = p.workspace_id AND e.row_no = p.event_row_no
-      WHERE ${inScope(sql.fragment`p.workspace_id`)} AND p.projection = 'search' AND ${isIncluded(scope)}
+      WHERE ${inScope(sql.fragment`p.workspace_id`)} AND p.projection = 'search'
     ), outdated AS MATERIALIZED (
       SELECT d.id
       FROM (${ofEpoch(sql.fragment`s.epoch < ${tokeniserEpoch}`)}
         UNION ALL ${ofEpoch(sql.fragment`s.epoch > ${tokeniserEpoch}`)}) AS s
-      JOIN documents d ON d.workspace_id = s.workspace_id AND d.id = s.document_id
-      WHERE ${isIncluded(scope)} AND NOT EXISTS (
+      CROSS JOIN LATERAL (
+        SELECT d.workspace_id, d.id FROM documents d
+        WHERE d.workspace_id = s.workspace_id AND d.id = s.document_id AND ${isIncluded(scope)} LIMIT 1) AS d
+      WHERE NOT EXISTS (
         SELECT FROM stale_projections p
         WHERE p.workspace_id = d.workspace_id AND p.projection = 'search' AND p.document_id = d.id)
     ), stale AS (SELECT id FROM waiting UNION ALL SELECT id FROM outdated)
     SELECT
-      (SELECT count(*) FROM ${documentsIn(scope, { listed })}) AS document_count,
+      CASE WHEN (SELECT count(*) FROM fetched) >= ${countedFrom}
+          OR (SELECT count(*) FROM fetched) > (SELECT count(*) FROM hits)
+        THEN (SELECT count(*) FROM ${documentsIn(scope, { listed })}) ELSE 0 END AS document_count,
       (SELECT count(*) FROM stale) AS stale_document_count,
       ARRAY(SELECT id FROM stale ORDER BY id COLLATE "C" LIMIT 100) AS stale_document_ids,
       (SELECT min(event_id) FROM waiting) AS lowest_stale_event_id,

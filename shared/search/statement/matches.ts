@@ -28,8 +28,8 @@ function titleCheck({ title, text, excluded, workspaceIds }: TitleRecheck): Frag
 }
 
 /**
- * The condition that a block `b` has enough terms. A match that needs all terms, or at most two of them, needs no count:
- * the condition for the index already asks for these terms.
+ * The condition that a block `b` has enough terms. A match that needs all terms, or at most two of them, needs no
+ * count: the condition for the index already asks for these terms.
  */
 export function hasEnoughTerms({ terms, minimumShouldMatch }: ByScore): Fragment {
   if (minimumShouldMatch === terms.length || minimumShouldMatch <= 2) return sql.fragment`true`

@@ -43,7 +43,7 @@ export type Search = {
   typing?: boolean | undefined
   /** The types of blocks that may match; absent for all types. */
   blockTypes?: readonly (typeof blockTypes)[number][] | undefined
-  /** The order of a ranked search: by score, which is the default, or first by the time of the document's last change. */
+  /** The order of a ranked search: by score (default), or first by the time of the document's last change. */
   sort?: 'relevance' | 'updated_at' | undefined
   /** The most hits of one document in a ranked search; absent for no such limit. */
   perDocument?: number | undefined
@@ -108,7 +108,7 @@ export type PerDocument = { fetched: number; matches: Condition }
 export type ByDocument = {
   by: 'document'
   after: { documentId: string; ord: number } | null
-  /** Whether to read the blocks of the documents in scope, which filters have made few, and not the lists of the words. */
+  /** `documents`: the blocks of the documents in scope, which filters have made few, and not the lists of the words. */
   read: 'words' | 'documents'
 }
 
@@ -141,6 +141,11 @@ export type SearchRequest = Condition & {
   scope: SearchScope
   /** Whether filters leave so few documents that the statement begins with a list of them. */
   listed: boolean
+  /**
+   * The least number of fetched hits with which this answer can be the last of a search, unless texts that are too long
+   * leave out hits. With fewer hits, a narrowed search does not count its documents.
+   */
+  countedFrom: number
   order: ByScore | ByDocument
   limit: number
 }

@@ -39,7 +39,8 @@ export function documentsInScope(scope: SearchScope, columns: Fragment): Fragmen
 
 /**
  * The tables at the beginning of a statement in a scope. `chosen_folders` has the folder of a filter and all folders
- * below it. `chosen_documents` has the documents that may have the tags and properties of a filter. With `listed`, `scoped` has the key and the time of the last change of each document in scope.
+ * below it. `chosen_documents` has the documents that may have the tags and properties of a filter. With `listed`,
+ * `scoped` has the key and the time of the last change of each document in scope.
  */
 export function scopeTables(scope: SearchScope, { listed }: { listed: boolean }): Fragment {
   const { filters, workspaceIds } = scope
@@ -73,8 +74,8 @@ function isInLocale({ locale, knowledgeBaseId }: SearchScope): Fragment {
   return sql.fragment`search_includes(d, ${knowledgeBaseId ?? null}, ${exact}, ${locale !== 'default'})`
 }
 
-// The condition that a document `d` passes all filters. Their values are hidden from the planner, so that the plans of
-// narrowed searches are kept, too.
+// The condition that a document `d` passes all filters. Most values are hidden from the planner, so that the plans of
+// narrowed searches are kept, too. Times are not hidden: whether few or most documents pass decides about the plan.
 function passes(filters: DocumentFilters): Fragment {
   const { folderId, documentId, updatedBy, updatedAfter, updatedBefore, metadata } = filters
   const folders = sql.fragment`(SELECT array_agg(id) FROM chosen_folders)`
@@ -89,5 +90,4 @@ function passes(filters: DocumentFilters): Fragment {
   return sql.fragment`${sql.join([sql.fragment`true`, ...conditions], sql.fragment` AND `)}`
 }
 
-const instant = (milliseconds: number) =>
-  sql.fragment`(SELECT to_timestamp(${milliseconds}::float8 / 1000)::timestamptz(3))`
+const instant = (milliseconds: number) => sql.fragment`to_timestamp(${milliseconds}::float8 / 1000)::timestamptz(3)`

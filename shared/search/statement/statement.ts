@@ -65,7 +65,7 @@ export async function runSearch(db: Queryable, request: SearchRequest): Promise<
       ${newestEventId} AS newest_event_id,
       (SELECT matching FROM counts) AS matching,
       ${scopeFingerprint(request)} AS scope_fingerprint
-    FROM ${coverage(request.scope, request)} c`
+    FROM ${coverage(request)} c`
   const { hits, knowledge_bases, folders, ...answer } = await db.one(
     keepsPlan(request) && isKept(statement.sql) ? prepared(statement) : statement,
   )
@@ -78,12 +78,13 @@ export async function runSearch(db: Queryable, request: SearchRequest): Promise<
  * and its best plan is the same for all words: the rows that the index names, sorted, then their documents one by one.
  * PostgreSQL reuses the generic plan of a prepared statement only if no plan for the actual values looks cheaper. So
  * the values are hidden from the planner. Plans are kept only for passes over one cut for up to four single words, of
- * which the last may be typed. Each combination of filters has a statement of its own, so the number of kept statements
- * is bounded, too (`isKept`).
+ * which the last may be typed. Each combination of filters has a statement of its own, and filters by time are planned
+ * each time, so the number of kept statements is bounded, too (`isKept`).
  */
-function keepsPlan({ order, recheck }: SearchRequest): boolean {
+function keepsPlan({ scope, order, recheck }: SearchRequest): boolean {
   if (order.by === 'document' || order.always !== null || order.inScopeOnly) return false
   if (recheck.titles.length > 0 || recheck.rows !== 'any') return false
+  if (scope.filters?.updatedAfter !== undefined || scope.filters?.updatedBefore !== undefined) return false
   return order.blocks >= keptPlans.blocks && order.terms.length <= keptPlans.terms && order.terms.every(isWord)
 }
 
