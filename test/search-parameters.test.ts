@@ -126,6 +126,7 @@ function parameterOf(name: string, schema: TSchema & Values): fc.Arbitrary<Param
   const { enum: options = [], type, minimum = 0, maximum = 10 } = schema
   if (options.length > 0) return fc.constantFrom(...options).map((value) => [name, value])
   if (type === 'boolean') return fc.boolean().map((value) => [name, value])
-  if (type === 'integer') return fc.integer({ min: minimum, max: Math.min(maximum, minimum + 20) }).map((value) => [name, value])
+  if (type === 'integer')
+    return fc.integer({ min: minimum, max: Math.min(maximum, minimum + 20) }).map((value) => [name, value])
   return fc.constantFrom(...(texts[name] ?? ['x'])).map((value) => [name, value])
 }
