@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { test } from 'tap'
-import { runs } from '../support/property-runs.ts'
+import { manyRuns } from '../support/property-runs.ts'
 import { randomBody } from './random-body.ts'
 import { randomStep, Session } from './session.ts'
 
@@ -11,7 +11,7 @@ test('two people type while programs write: all end with one document and no wor
       for (const one of steps) session.run(one)
       session.finish()
     }),
-    runs,
+    manyRuns,
   )
   t.pass()
 })

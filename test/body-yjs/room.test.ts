@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { test } from 'tap'
-import { runs } from '../support/property-runs.ts'
+import { manyRuns } from '../support/property-runs.ts'
 import { randomBody } from './random-body.ts'
 import { RoomSession, randomRoomStep } from './room-session.ts'
 import type { PersonEditKind } from './typing.ts'
@@ -9,12 +9,12 @@ const typing: PersonEditKind[] = ['erase', 'format']
 const everything: PersonEditKind[] = [...typing, 'split', 'join', 'drag', 'remove']
 
 test('two people type while programs move, retype and rewrite blocks: every letter is there, once', async (t) => {
-  fc.assert(session(2, typing), runs)
+  fc.assert(session(2, typing), manyRuns)
   t.pass()
 })
 
 test('three people split, join, drag and delete while programs write: no letter is lost that nobody deleted', async (t) => {
-  fc.assert(session(3, everything), runs)
+  fc.assert(session(3, everything), manyRuns)
   t.pass()
 })
 
