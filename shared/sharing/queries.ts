@@ -143,8 +143,8 @@ export async function deleteShare(tx: Transaction, share: ShareRow): Promise<boo
 }
 
 /**
- * Adds views to the count of a share, if the share still exists. Returns false, and adds nothing, while somebody else has
- * locked the share.
+ * Adds views to the count of a share, if the share still exists. Returns false, and adds nothing, while somebody else
+ * has locked the share.
  */
 export async function addViews(db: Queryable, share: ShareRow, views: number): Promise<boolean> {
   const isShare = sql.fragment`

@@ -12,9 +12,10 @@ const waiting = new Map<string, number>()
 const storing = new Set<string>()
 
 /**
- * Counts a view of a shared document. The reader does not wait for the count. A process stores the views of a share with
- * one statement at a time: views that come meanwhile are stored together by the next statement. A statement never waits
- * for a share that somebody else is changing or deleting. Views that cannot be stored within a minute are not counted.
+ * Counts a view of a shared document. The reader does not wait for the count. A process stores the views of a share
+ * with one statement at a time: views that come meanwhile are stored together by the next statement. A statement never
+ * waits for a share that somebody else is changing or deleting. Views that cannot be stored within a minute are not
+ * counted.
  */
 export function countView(context: { database: Database; log: Logger }, share: ShareRow): void {
   waiting.set(share.id, (waiting.get(share.id) ?? 0) + 1)

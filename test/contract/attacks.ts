@@ -89,7 +89,7 @@ const hostileSegment = fc.option(
   { freq: 3 },
 )
 
-/** Query strings of a few parameters, many of which are right, so that a call reaches what its parameters do together. */
+// Query strings of a few parameters. Many values are right, so that a call reaches what its parameters do together.
 function queryFor(spec: Route): fc.Arbitrary<string> {
   const parameters = Object.entries(spec.query?.properties ?? {})
   const values = fc.oneof(hostileParameter, fc.constantFrom(...storedTexts))
