@@ -168,11 +168,12 @@ export class OpenDocument {
   }
 
   /**
-   * Stores pending text and the last version, again and again, until they are stored or the signal aborts. Returns
-   * whether all text is stored.
+   * Stores pending text and the last version, again and again, until they are stored, or refused for what the document
+   * holds, or the signal aborts. Nobody types any more, so a refusal stays. Returns whether all text is stored.
    */
   async drain(signal: AbortSignal): Promise<boolean> {
-    while ((this.hasText || this.#isLeft) && !signal.aborted) {
+    const began = performance.now()
+    while ((this.hasText || this.#isLeft) && !this.#schedule.wasRefusedSince(began) && !signal.aborted) {
       this.#isHurried = true
       await this.#schedule.round(signal)
     }

@@ -27,6 +27,8 @@ export class OperationSchedule {
   #timer: NodeJS.Timeout | undefined
   #failures = 0
   #wasRefused = false
+  /** When the operation began that was refused last. */
+  #refusedAt = Number.NEGATIVE_INFINITY
   #notBefore = Number.NEGATIVE_INFINITY
   #isStopped = false
 
@@ -37,6 +39,11 @@ export class OperationSchedule {
   /** How many operations have failed since the last success. */
   get failures(): number {
     return this.#failures
+  }
+
+  /** Whether an operation was refused that has begun at or after a time of `performance.now()`. */
+  wasRefusedSince(time: number): boolean {
+    return this.#refusedAt >= time
   }
 
   /** To be called when an operation may be due earlier than before. */
@@ -76,6 +83,7 @@ export class OperationSchedule {
   }
 
   async #operate(): Promise<void> {
+    const began = performance.now()
     try {
       await this.#options.operate()
       this.#failures = 0
@@ -83,6 +91,7 @@ export class OperationSchedule {
     } catch (error) {
       this.#failures += 1
       this.#wasRefused = this.#options.onFailure(error).isRefusal
+      if (this.#wasRefused) this.#refusedAt = began
       const wait = Math.min(firstRetryMs * 2 ** (this.#failures - 1), longestRetryMs)
       this.#notBefore = performance.now() + wait * (0.75 + Math.random() / 2)
     }

@@ -57,6 +57,25 @@ t.test('a process that is stopped stores what it can, and names what it cannot',
   await three.told(({ type, reason }) => type === 'unsaved' && reason === 'document_too_large')
 })
 
+t.test('a process that is stopped does not try again and again what is refused', async (t) => {
+  const site = await startSite(t)
+  const collab = await start(t, site, patient)
+  const { id } = await make(site.client, [p('large')])
+  const person = await open(t, site, { collab, id })
+  person.type('x'.repeat(600_000))
+  await received(person)
+  const before = await rollbacks(site)
+  t.equal(await collab.stop(), 1)
+  const tries = (await rollbacks(site)) - before
+  t.ok(tries <= 4, `${tries} transactions were undone`)
+  t.strictSame(unstoredIn(collab), [id])
+})
+
+async function rollbacks(site: Site): Promise<number> {
+  const [counted] = await site.ask('SELECT sum(xact_rollback)::int AS transactions FROM pg_stat_database')
+  return counted.transactions
+}
+
 async function start(t: Test, site: Site, settings: Record<string, string>): Promise<CollabProcess> {
   const collab = await startCollab({ ...site.env, ...settings })
   t.teardown(collab.stop)
