@@ -20,7 +20,7 @@ DROP INDEX attachments_document_id_idx;
 -- listed newest first, those of one document, token, user or action by an index of their own. The indexes have no entry
 -- for what was written before, so building them reads the log five times: writes wait about a second for each million
 -- of its rows.
-ALTER TABLE audit_log ADD COLUMN action text, ADD COLUMN workspace_id text, ADD COLUMN document_id text;
+ALTER TABLE audit_log ADD COLUMN action text, ADD COLUMN workspace_id text, ADD COLUMN document_id text COLLATE "C";
 CREATE INDEX audit_log_workspace_idx ON audit_log (workspace_id, created_at DESC, id DESC)
 WHERE workspace_id IS NOT NULL;
 CREATE INDEX audit_log_document_idx ON audit_log (workspace_id, document_id, created_at DESC, id DESC)

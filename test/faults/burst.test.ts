@@ -18,7 +18,8 @@ t.test('twenty writes within a second cause a few index jobs and end with the la
     const { results } = await search(site, 'before')
     t.same(results, [], 'a text that is gone is never found')
   }
-  t.comment(`20 writes and searches in ${Math.round(performance.now() - started)} ms`)
+  const seconds = (performance.now() - started) / 1000
+  t.comment(`20 writes and searches in ${seconds.toFixed(1)} s`)
 
   await until(async () => (await search(site, 'version20')).projection.complete)
   await until(async () => (await site.ask(unfinished)).length === 0)
@@ -27,7 +28,8 @@ t.test('twenty writes within a second cause a few index jobs and end with the la
     t.same((await search(site, `version${number}`)).results, [], `nothing is left of version ${number}`)
   }
   t.comment(`${jobs() - jobsBefore} index jobs`)
-  t.ok(jobs() - jobsBefore <= 6, 'the writes behind the first one became a few jobs')
+  // On a machine that has other things to do, the writes take longer, and each second may have a job more.
+  t.ok(jobs() - jobsBefore <= 6 + Math.floor(seconds), 'the writes behind the first one became a few jobs')
 })
 
 const unfinished = `SELECT FROM pgboss.job WHERE name = 'search.index' AND state IN ('created', 'retry', 'active')`
