@@ -131,7 +131,7 @@ t.test('front matter becomes tags and properties, and leaves again with the Mark
     'status: done',
     'size: 2.5',
     'links: ["[x](y.md)"]',
-    'nested: { deep: [1, 2] }',
+    'nested: {deep: [1, 2]}',
   ].join('\n')
   const files = {
     'cows.md': `---\n${front}\n---\n\n[next](y.md)\n`,
@@ -142,13 +142,15 @@ t.test('front matter becomes tags and properties, and leaves again with the Mark
   const { code, result } = await runImport([join(t.testdir({ docs: files }), 'docs')], ada)
   t.equal(code, 0)
   const first = await imported(ada, result.knowledge_base_id)
-  t.same(first.get('Cows')?.tags, ['Milk', '1.0'])
+  const milk = first.get('Cows')?.tags[0] ?? ''
+  t.match(milk, /^milk$/i, 'as the file spells it that was imported first')
+  t.same(first.get('Cows')?.tags, [milk, '1.0'])
   t.same(first.get('Cows')?.properties, { status: 'done', size: 2.5, links: ['[x](y.md)'] })
-  t.same(first.get('y')?.tags, ['one', 'Milk'], 'in the spelling of the knowledge base')
+  t.same(first.get('y')?.tags, ['one', milk], 'in the spelling of the knowledge base')
   t.same([first.get('broken')?.tags, first.get('broken')?.properties], [[], {}])
   const plain = (id = '') => ada.get(`/documents/${id}/content?format=markdown`)
   const { content } = (await plain(first.get('Cows')?.id)).body.data
-  t.match(content, '---\n# a comment\ntitle: Cows\nnested: { deep: [ 1, 2 ] }\n---\n'.replace(/\[ 1, 2 \]/, '[1, 2]'))
+  t.match(content, '---\n# a comment\ntitle: Cows\nnested: {deep: [1, 2]}\n---\n')
   t.match(content, `[next](svc://doc/${first.get('y')?.id})`)
   t.equal(
     (await plain(first.get('y')?.id)).body.data.content,

@@ -79,6 +79,9 @@ export async function writeEverything() {
   await client.POST('/knowledge-bases', { body: { name: 'Zoo' }, params: { header: { 'Idempotency-Key': 'once' } } })
   await client.PATCH('/knowledge-bases/{id}', { params: { path: { id: 12 } }, body: { name: 'Park' } })
   await client.DELETE('/knowledge-bases/{id}', { params: { path: { id: 12 } }, body: { confirm_id: '12' } })
+  const tagged = { path: { id: 12, tag: 'Mammals' } }
+  await client.PATCH('/knowledge-bases/{id}/tags/{tag}', { params: tagged, body: { tag: 'Animals' } })
+  await client.DELETE('/knowledge-bases/{id}/tags/{tag}', { params: tagged })
   await client.POST('/folders', { body: { name: 'Guides', knowledge_base_id: 12, parent_id: null } })
   await client.PATCH('/folders/{id}', { params: { path: { id: 40 } }, body: { parent_id: null } })
   await client.DELETE('/folders/{id}', { params: { path: { id: 40 } } })

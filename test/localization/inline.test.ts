@@ -8,7 +8,7 @@ import { structureOf, wordsOf } from '../../shared/localization/inline/structure
 import { textBlocks } from '../../shared/localization/units/texts.ts'
 import { doc, node, p, text } from '../body/build.ts'
 import { anyDocument } from '../body/random.ts'
-import { runs } from '../support/property-runs.ts'
+import { manyRuns } from '../support/property-runs.ts'
 
 t.test('whatever a text holds comes back from the model as it was, or is never sent', async (t) => {
   let [sent, kept] = [0, 0]
@@ -26,7 +26,7 @@ t.test('whatever a text holds comes back from the model as it was, or is never s
       if (wordsOf(back) !== wordsOf(block.content)) throw new Error(inline.markdown)
     }
   })
-  await fc.assert(property, { ...runs, numRuns: Math.ceil(runs.numRuns / 4) })
+  await fc.assert(property, { ...manyRuns, numRuns: Math.ceil(manyRuns.numRuns / 4) })
   t.ok(sent > 9 * kept, `${sent} texts were sent, ${kept} were not`)
 })
 
