@@ -1,5 +1,5 @@
 import pg from 'pg'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { sql } from '../shared/database/database.ts'
 import { searchExhaustive, searchTopK } from '../shared/search/search.ts'
 import { rowsReadBy, statementsOf } from './support/plans.ts'
@@ -38,17 +38,11 @@ t.test('a title with a common word is found without reading the blocks with this
     'title:always title:kernel memory': 600,
     'title:always': 600,
   }
-  for (const [q, most] of Object.entries(bounds)) {
-    const sent = await statementsOf(async () => {
-      await ranked(q)
-    })
-    const read = sent.filter(({ text }) => text.includes('FROM search_blocks'))
-    t.ok(read.length > 0, q)
-    for (const statement of read) {
-      const { most: rows, plan } = await rowsReadBy(client, statement)
-      t.ok(rows <= most, `${q} reads at most ${most} rows: ${rows} in\n${plan}`)
-    }
-  }
+  await readsAtMost(t, bounds)
+})
+
+t.test('blocks with either of two common words are not counted in each search', async (t) => {
+  await readsAtMost(t, { 'kernel OR memory': 1800 })
 })
 
 t.test('a search in documents with a title finds all matches in them, and no others', async (t) => {
@@ -72,6 +66,21 @@ t.test('a search in documents with a title finds all matches in them, and no oth
     )
   }
 })
+
+/** Asserts how many rows each statement of some searches reads at most. */
+async function readsAtMost(t: Test, bounds: Record<string, number>): Promise<void> {
+  for (const [q, most] of Object.entries(bounds)) {
+    const sent = await statementsOf(async () => {
+      await ranked(q)
+    })
+    const read = sent.filter(({ text }) => text.includes('FROM search_blocks'))
+    t.ok(read.length > 0, q)
+    for (const statement of read) {
+      const { most: rows, plan } = await rowsReadBy(client, statement)
+      t.ok(rows <= most, `${q} reads at most ${most} rows: ${rows} in\n${plan}`)
+    }
+  }
+}
 
 async function ranked(q: string): Promise<string[]> {
   const search = { q, scope, limit: 10, relax: false, syntax: 'operators' as const }
