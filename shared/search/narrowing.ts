@@ -4,15 +4,17 @@ import { row } from '../database/row.ts'
 import { expectedMatches, type TierQuery } from './ranking/plan-tiers.ts'
 import { type IndexStatistics, sumOf } from './ranking/selectivity.ts'
 import { blocksForListed, listedDocuments } from './ranking/tuning.ts'
-import type { SearchScope } from './statement/request.ts'
-import { documentsInScope, scopeTables } from './statement/scope.ts'
-import { type ScopeLexemes, workspaceLexeme } from './text/lexemes.ts'
+import { titleTable } from './statement/matches.ts'
+import type { DocumentList, Recheck, SearchScope } from './statement/request.ts'
+import { documentsInScope, scopeTables, titledDocuments } from './statement/scope.ts'
+import type { ScopeLexemes } from './text/lexemes.ts'
+import { shareOfWorkspaces, titleInScope } from './workspaces.ts'
 
-/** An estimate of what the filters of a search leave. */
+/** An estimate of what the filters and the titles of a search leave. */
 export type Narrowing = {
-  /** Whether the filters leave so few documents that a statement begins with a list of them. */
-  listed: boolean
-  /** Blocks of the documents that pass the filters. */
+  /** The list of the documents that are left, if there are few. */
+  listed: DocumentList
+  /** Blocks of the documents that are left. */
   blocks: number
 }
 
@@ -24,21 +26,34 @@ export type NarrowedQuery = ScopedQuery &
   Omit<TierQuery, 'share' | 'narrowed' | 'documentReads'> & { narrowing: Narrowing | null }
 
 /**
- * Estimates what the filters of a search leave; null without filters. Only the plan of the search depends on the
- * estimate. The search itself counts the documents in scope in its own snapshot.
+ * Estimates what the filters and the required titles of a search leave; null without either. Only the plan of the
+ * search depends on the estimate. The search itself counts the documents in scope in its own snapshot.
  */
-export async function narrowingOf(db: Queryable, query: ScopedQuery): Promise<Narrowing | null> {
+export async function narrowingOf(db: Queryable, query: ScopedQuery & { recheck: Recheck }): Promise<Narrowing | null> {
+  const { scope, recheck } = query
+  const ofFilters = scope.filters ? await counted(db, query, 'scope') : null
+  if (recheck.title === null || ofFilters?.listed === 'scope') return ofFilters
+  return counted(db, query, 'titles')
+}
+
+async function counted(
+  db: Queryable,
+  query: ScopedQuery & { recheck: Recheck },
+  list: 'scope' | 'titles',
+): Promise<Narrowing> {
   const { scope } = query
-  if (!scope.filters) return null
-  const { documents, nodes } = await db.one(sql.type(CountRow)`
-    WITH ${scopeTables(scope, { listed: false })}
-    counted AS (${documentsInScope(scope, sql.fragment`d.node_count`)} LIMIT ${listedDocuments + 1})
+  const recheck = { ...query.recheck, title: list === 'scope' ? null : titleInScope(query.recheck, query) }
+  const columns = sql.fragment`d.node_count`
+  const documents = list === 'scope' ? documentsInScope(scope, columns) : titledDocuments(scope, columns)
+  const counts = await db.one(sql.type(CountRow)`
+    WITH ${scopeTables(scope, { listed: false })} ${titleTable(recheck, scope)}
+    counted AS (${documents} LIMIT ${listedDocuments + 1})
     SELECT count(*) AS documents, coalesce(sum(node_count), 0)::int8 AS nodes FROM counted`)
-  if (documents <= listedDocuments) return { listed: true, blocks: documents + nodes }
+  if (counts.documents <= listedDocuments) return { listed: list, blocks: counts.documents + counts.nodes }
   // There may be hardly more documents than were counted, or as many as the workspaces hold. The geometric mean of both
   // is wrong by the smallest factor.
   const most = blocksOfLists(query)
-  return { listed: false, blocks: Math.sqrt(Math.min(nodes, most) * most) }
+  return { listed: null, blocks: Math.sqrt(Math.min(counts.nodes, most) * most) }
 }
 
 /** The query for the plan of a ranked search. */
@@ -60,11 +75,6 @@ export function readsOf(query: NarrowedQuery): Reads {
   const tiers = tierQueryOf(query)
   const ofWords = expectedMatches(tiers) / tiers.narrowed
   return { documents: tiers.documentReads < ofWords, cost: Math.min(tiers.documentReads, ofWords) }
-}
-
-/** The share of all blocks that is in some workspaces. */
-export function shareOfWorkspaces({ workspaceIds }: SearchScope, { shares, rarest }: IndexStatistics): number {
-  return Math.min(1, sumOf(workspaceIds.map((id) => shares.get(workspaceLexeme(id)) ?? rarest)))
 }
 
 function blocksOfLists(query: ScopedQuery): number {

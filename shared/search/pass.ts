@@ -1,24 +1,18 @@
 import type { Queryable } from '../database/database.ts'
 import { bestOfDocuments } from './groups.ts'
-import { inScopes, requirement, type TermQuery } from './matching/query.ts'
+import { type ExcludedTerms, inScopes, requirement, type TermQuery } from './matching/query.ts'
 import { beginningsOf, type Term } from './matching/term.ts'
-import { type Narrowing, shareOfLists, shareOfWorkspaces } from './narrowing.ts'
+import { type Narrowing, shareOfLists } from './narrowing.ts'
 import { type HitOrder, type RankedHit, rankHits } from './rank.ts'
 import { idf } from './ranking/bm25.ts'
 import { type Cut, completeCut, cutCondition, isBoundable, isComplete, upperBound } from './ranking/cuts.ts'
 import { indexedTerms } from './ranking/indexed-terms.ts'
 import { type IndexStatistics, knownSelectivity } from './ranking/selectivity.ts'
-import {
-  candidateLimit,
-  estimatedFrom,
-  estimateTolerance,
-  matchingLimit,
-  spareHits,
-  workspaceBounds,
-} from './ranking/tuning.ts'
+import { candidateLimit, estimatedFrom, estimateTolerance, matchingLimit, spareHits } from './ranking/tuning.ts'
 import type { CandidateSource, Condition, PerDocument, Recheck, Search, SearchScope } from './statement/request.ts'
 import { runSearch, type SearchAnswer } from './statement/statement.ts'
-import { quoteLexeme, type ScopeLexemes, workspaceLexeme } from './text/lexemes.ts'
+import type { ScopeLexemes } from './text/lexemes.ts'
+import { allOf, titleInScope, workspacesOf } from './workspaces.ts'
 
 /** A query whose best matches are to be found. */
 export type TopKQuery = Condition & {
@@ -27,8 +21,8 @@ export type TopKQuery = Condition & {
   terms: readonly (Term & TermQuery)[]
   /** How many of the terms a match must contain. */
   minimumShouldMatch: number
-  /** The terms that a match must not contain. */
-  excluded: readonly Term[]
+  /** What a match and the title of its document must not contain. */
+  excluded: ExcludedTerms
   /** What is checked of every match, whichever terms it contains. */
   always: Recheck
   /** The scopes, in all of which each match is. */
@@ -83,7 +77,7 @@ export async function runPass(db: Queryable, input: { query: TopKQuery } & PassO
   const fetched = fetchedHits(query, perDocument)
   const answer = await runSearch(db, {
     scope,
-    listed: narrowing?.listed === true,
+    listed: narrowing?.listed ?? null,
     countedFrom: leastHitsOfAnswer(query, { cut, read, inScopeOnly }),
     ...conditionOf(query, cut),
     order: {
@@ -132,8 +126,9 @@ function rankedTerm(term: Term & TermQuery, { scope, statistics }: TopKQuery) {
 }
 
 function conditionOf(query: TopKQuery, cut: Cut): Condition {
-  const { terms, scope, scopes, condition, recheck, statistics, minimumShouldMatch } = query
+  const { terms, scope, scopes, condition, statistics, minimumShouldMatch } = query
   const workspaces = workspacesOf(scope, statistics)
+  const recheck = { ...query.recheck, title: titleInScope(query.recheck, query) }
   const inCut = condition === null ? null : cutCondition(terms, cut)
   if (inCut === null || !cut.recheckTerms) {
     const isNarrowed = scopes.length > 0 || workspaces !== null
@@ -153,24 +148,6 @@ function conditionOf(query: TopKQuery, cut: Cut): Condition {
     condition: allOf([inScopes(inCut, scopes), workspaces]),
     recheck: { ...recheck, tsquery: allOf([condition, recheck.tsquery]) },
   }
-}
-
-/**
- * The tsquery of the workspaces in scope where they hold a small part of all blocks, else null. Reading the lists of
- * large workspaces, or of very many, would cost more than checking the workspace of each row.
- */
-function workspacesOf(scope: SearchScope, statistics: IndexStatistics): string | null {
-  const { length } = scope.workspaceIds
-  const { few, partOfFew, most, partOfMany } = workspaceBounds
-  if (shareOfWorkspaces(scope, statistics) >= (length <= few ? partOfFew : partOfMany) || length > most) return null
-  return scope.workspaceIds.map((id) => quoteLexeme(workspaceLexeme(id))).join(' | ')
-}
-
-function allOf(parts: readonly (string | null)[]): string {
-  return parts
-    .filter((part) => part !== null)
-    .map((part) => `(${part})`)
-    .join(' & ')
 }
 
 /** The upper bound of the score of a candidate that was not fetched. */

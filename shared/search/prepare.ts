@@ -4,6 +4,7 @@ import {
   conjunction,
   exactly,
   excludedTerms,
+  inScopes,
   recheckOf,
   type TermQuery,
   type TitleCondition,
@@ -20,16 +21,21 @@ import { blockTypeLexeme, knowledgeBaseLexeme, localeLexeme, type ScopeLexemes }
  */
 export function prepare({ q, scope, blockTypes, syntax, typing }: Search, languages: readonly string[]) {
   const query = parseQuery(q, { syntax, typing })
-  const { terms, titles, rows } = termsOf(query, languages)
+  const { terms, titles, rows, ofTitles } = termsOf(query, languages)
   const excluded = excludedTerms(query, languages)
   const { workspaceIds } = scope
+  const required = titles.flatMap(({ title, text }) => (text === null ? [`(${exactly(title)})`] : []))
   const always: Recheck = {
     tsquery: excluded.text.map((term) => `!(${exactly(term)})`).join(' & ') || null,
+    title: required.length === 0 ? null : inTitles(required.join(' & ')),
     titles: [
-      ...titles.map(({ title, text }) => {
-        return { title: exactly(title), text: text && exactly(text), excluded: false, workspaceIds }
+      ...titles.flatMap(({ title, text }) => {
+        if (text === null) return []
+        return [{ title: inTitles(exactly(title)), text: exactly(text), excluded: false, workspaceIds }]
       }),
-      ...excluded.titles.map((title) => ({ title: exactly(title), text: null, excluded: true, workspaceIds })),
+      ...excluded.titles.map((title) => {
+        return { title: inTitles(exactly(title)), text: null, excluded: true, workspaceIds }
+      }),
     ],
     rows,
   }
@@ -37,13 +43,14 @@ export function prepare({ q, scope, blockTypes, syntax, typing }: Search, langua
     ...(scope.knowledgeBaseId === undefined ? [] : [knowledgeBaseLexeme(scope.knowledgeBaseId)]),
     ...(typeof scope.locale === 'object' ? [localeLexeme(scope.locale.exact)] : []),
     ...(blockTypes === undefined ? [] : [blockTypes.map(blockTypeLexeme)]),
+    ...(ofTitles ? [titleLexeme] : []),
   ]
   const long = recheckOf(terms)
   const tsquery = [long, always.tsquery].filter((part) => part !== null).map((part) => `(${part})`)
   return {
     query,
     terms,
-    excluded: excluded.text,
+    excluded,
     scopes,
     condition: conjunction(terms, scopes),
     always,
@@ -55,6 +62,14 @@ type QueryTerms = {
   terms: readonly (Term & TermQuery)[]
   titles: readonly TitleCondition[]
   rows: Recheck['rows']
+  /** Whether only titles can be hits. */
+  ofTitles: boolean
+}
+
+const titleLexeme = blockTypeLexeme('title')
+
+function inTitles(tsquery: string): string {
+  return inScopes(tsquery, [titleLexeme])
 }
 
 /**
@@ -64,9 +79,11 @@ type QueryTerms = {
 function termsOf(query: Query, languages: readonly string[]): QueryTerms {
   const terms = termQueries(query, languages)
   const titles = titleConditions(query, languages)
-  if (terms.length > 0 || titles.length === 0) return { terms, titles, rows: 'any' }
+  if (terms.length > 0 || titles.length === 0) return { terms, titles, rows: 'any', ofTitles: false }
   const texts = titles.flatMap(({ text }) => text ?? [])
-  if (texts.length === 0) return { terms: titles.map(({ title }) => title), titles: [], rows: 'titles' }
+  if (texts.length === 0) {
+    return { terms: titles.map(({ title }) => title), titles: [], rows: 'any', ofTitles: true }
+  }
   const all = anyOfTerms([...texts, ...titles.map(({ title }) => title)])
-  return { terms: [all], titles, rows: { matching: exactly(anyOfTerms(texts)) } }
+  return { terms: [all], titles, rows: { matching: exactly(anyOfTerms(texts)) }, ofTitles: false }
 }

@@ -23,8 +23,8 @@ export type RankedHit = {
 
 type Ranking = {
   terms: readonly Term[]
-  /** Terms that a hit must not contain; absent for none. */
-  excluded?: readonly Term[]
+  /** What a hit and the title of its document must not contain; absent for nothing. */
+  excluded?: { text: readonly Term[]; titles: readonly Term[] }
   /** The rarity of each term, in the order of the query. */
   weights: readonly number[]
   /** Tokens of a block on average. */
@@ -44,15 +44,15 @@ export type HitOrder = 'score' | 'document' | 'updated_at'
  * better. The event loop is free after each 65,536 UTF-16 units of text.
  */
 export async function rankHits(hits: readonly Hit[], ranking: Ranking): Promise<RankedHit[]> {
-  const { terms, excluded = [] } = ranking
+  const { terms, excluded } = ranking
   const turns = new YieldingTurns()
   const ranked: RankedHit[] = []
   for (const hit of hits) {
-    if (excluded.length > 0) {
-      const { first } = await matchesInWindows(hit.body, { terms: excluded, language: hit.language, turns })
-      if (first !== null) continue
-    }
-    const matches = await matchesInWindows(hit.body, { terms, language: hit.language, turns })
+    const { language } = hit
+    const contains = async (text: string, any: readonly Term[] = []) =>
+      any.length > 0 && (await matchesInWindows(text, { terms: any, language, turns })).first !== null
+    if ((await contains(hit.body, excluded?.text)) || (await contains(hit.title, excluded?.titles))) continue
+    const matches = await matchesInWindows(hit.body, { terms, language, turns })
     const scored = scoredHit(hit, { ...ranking, matches })
     if (scored !== null) ranked.push(scored)
   }

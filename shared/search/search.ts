@@ -19,6 +19,7 @@ import type { Search } from './statement/request.ts'
 import { runSearch, type SearchAnswer } from './statement/statement.ts'
 import { suggestionFor } from './suggestion.ts'
 import { topK } from './top-k.ts'
+import { titleInScope } from './workspaces.ts'
 
 /** The result of a search: hits in order, whether there are more, and how much the index covers. */
 export type SearchOutcome = {
@@ -70,12 +71,14 @@ export async function searchExhaustive(
   const { scope, limit } = search
   const { answer, terms, excluded } = await inAllLanguages(db, scope.workspaceIds, async (languages) => {
     const prepared = prepare(search, languages)
-    const { condition, recheck, terms, excluded } = prepared
-    const query = { ...prepared, scope, limit, minimumShouldMatch: terms.length, statistics: await indexStatistics(db) }
+    const { condition, terms, excluded } = prepared
+    const statistics = await indexStatistics(db)
+    const query = { ...prepared, scope, limit, minimumShouldMatch: terms.length, statistics }
     const narrowing = await narrowingOf(db, query)
     const read = readsOf({ ...query, narrowing }).documents ? 'documents' : 'words'
     const order = { by: 'document' as const, after: cursor, read } as const
-    const listed = narrowing?.listed === true
+    const listed = narrowing?.listed ?? null
+    const recheck = { ...prepared.recheck, title: titleInScope(prepared.recheck, query) }
     const answer = await runSearch(db, { scope, listed, countedFrom: 0, condition, recheck, order, limit: limit + 1 })
     return { found: { answer, terms, excluded }, languages: answer.languages }
   })

@@ -42,8 +42,11 @@ export function titleConditions(query: Query, languages: readonly string[]): Tit
   })
 }
 
+/** The terms that a match must not contain, and those that the title of its document must not contain. */
+export type ExcludedTerms = { text: readonly (Term & TermQuery)[]; titles: readonly (Term & TermQuery)[] }
+
 /** The terms that a match must not contain, and the terms that the title of its document must not contain. */
-export function excludedTerms(query: Query, languages: readonly string[]) {
+export function excludedTerms(query: Query, languages: readonly string[]): ExcludedTerms {
   const termsIn = (inTitle: boolean) =>
     query.excluded.flatMap((clause) => (clause.inTitle === inTitle ? (anyOfClauses([clause], languages) ?? []) : []))
   return { text: termsIn(false), titles: termsIn(true) }

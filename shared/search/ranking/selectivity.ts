@@ -33,15 +33,16 @@ export async function indexStatistics(db: Queryable): Promise<IndexStatistics> {
 }
 
 /**
- * The estimated share of the blocks that contain a term. Null for phrases, for other terms of several readings, and for
- * words that are too rare to be known. Of the beginning of a word, the share of all words is summed up.
+ * The estimated share of the blocks that contain a term. Null for phrases, for identifiers that are read as several
+ * words, and for words that are too rare to be known. Of the beginning of a word, and of words of which one suffices,
+ * the shares of all words are summed up.
  */
 export function knownSelectivity(term: Term, statistics: IndexStatistics): number | null {
   const { alternatives } = term
-  const isWord = alternatives.length === 1 && alternatives[0]?.length === 1
-  if (!isWord && beginningsOf(term).length === 0) return null
+  const isBeginning = beginningsOf(term).length > 0
+  if (!isBeginning && alternatives.some(({ length }) => length !== 1)) return null
   const known = alternatives.map((steps) => Math.min(1, ...steps.map((step) => knownShare(step, statistics))))
-  return Math.max(...known) || null
+  return (isBeginning ? Math.max(...known) : Math.min(1, sumOf(known))) || null
 }
 
 /** The share of the blocks that contain a term; likely too high where the statistics do not name the term. */

@@ -2,7 +2,15 @@ import { sql } from '../../database/database.ts'
 import { mergedPage } from '../../database/workspaces.ts'
 import { candidateLimit, matchingLimit } from '../ranking/tuning.ts'
 import { amongWorkspaces, type Fragment, hidden } from './conditions.ts'
-import { hasEnoughTerms, isInFreshDocument, isInList, isInScope, matchesInDocument, rechecked } from './matches.ts'
+import {
+  hasEnoughTerms,
+  isInFreshDocument,
+  isInList,
+  isInScope,
+  listOf,
+  matchesInDocument,
+  rechecked,
+} from './matches.ts'
 import { newestDocuments } from './newest.ts'
 import type { ByDocument, ByScore, Condition, SearchRequest } from './request.ts'
 import { blockScore } from './score.ts'
@@ -18,11 +26,12 @@ export function candidates(request: SearchRequest): Fragment {
   const { condition, recheck } = request
   const [documents, time] =
     order.read === 'documents'
-      ? [sql.fragment`scoped`, sql.fragment``]
+      ? [listOf(request.listed), sql.fragment``]
       : [sql.fragment`(${newestDocuments(request, order, order.read.newest)})`, sql.fragment`, d.updated_at`]
   return sql.fragment`
     SELECT b.workspace_id, b.document_id, b.ord, ${blockScore(order)} AS score ${time}
     FROM ${documents} AS d CROSS JOIN LATERAL (${matchesInDocument(order, { condition, recheck })}) AS b
+    WHERE ${order.read === 'documents' ? isChosen(request, order) : sql.fragment`true`}
     LIMIT ${candidateLimit}`
 }
 
@@ -56,7 +65,7 @@ function fromWords(request: SearchRequest, order: ByScore): Fragment {
 
 // Whether a block may become a candidate. Blocks that filters exclude are sorted out before they are ranked.
 function isChosen({ scope, listed }: SearchRequest, { inScopeOnly }: ByScore): Fragment {
-  if (listed) return isInList
+  if (listed === 'scope') return isInList
   if (inScopeOnly) return isInFreshDocument(scope)
   return scope.filters ? isInScope(scope) : sql.fragment`true`
 }
@@ -86,13 +95,13 @@ function pageOf(request: SearchRequest, order: ByDocument): Fragment {
 }
 
 function pageOfListed(
-  { scope, condition, recheck, limit }: SearchRequest,
+  { scope, listed, condition, recheck, limit }: SearchRequest,
   { after }: ByDocument,
   beyond: Fragment,
 ): Fragment {
   return sql.fragment`
     SELECT b.workspace_id, b.document_id, b.ord, 0::float8 AS score
-    FROM (SELECT l.* FROM scoped l WHERE l.id >= ${after?.documentId ?? ''} ORDER BY l.id OFFSET 0) AS d
+    FROM (SELECT l.* FROM ${listOf(listed)} l WHERE l.id >= ${after?.documentId ?? ''} ORDER BY l.id OFFSET 0) AS d
     CROSS JOIN LATERAL (
       SELECT b.workspace_id, b.document_id, b.ord FROM search_blocks b
       WHERE b.workspace_id = d.workspace_id AND b.document_id = d.id

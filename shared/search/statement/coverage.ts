@@ -28,7 +28,7 @@ export function coverage(request: SearchRequest): Fragment {
 export function scopeFingerprint(request: SearchRequest): Fragment {
   const { scope, listed, order } = request
   if (order.by === 'score') return sql.fragment`''`
-  const { updated, indexed } = listed ? newestTimesOfList : newestTimes(scope)
+  const { updated, indexed } = listed === 'scope' ? newestTimesOfList : newestTimes(scope)
   const milliseconds = (time: Fragment) =>
     sql.fragment`(SELECT (extract(epoch FROM n.at) * 1000)::bigint FROM (${time}) AS n)`
   return sql.fragment`concat_ws(':', c.document_count, ${milliseconds(updated)}, ${milliseconds(indexed)},
@@ -75,11 +75,13 @@ function narrowedCoverage({ scope, listed, countedFrom }: SearchRequest): Fragme
       ) AS languages)`
 }
 
-function documentsIn(scope: SearchScope, { listed }: { listed: boolean }): Fragment {
-  return listed ? sql.fragment`scoped d` : sql.fragment`(${documentsInScope(scope, sql.fragment`d.id`)}) AS d`
+function documentsIn(scope: SearchScope, { listed }: Pick<SearchRequest, 'listed'>): Fragment {
+  return listed === 'scope'
+    ? sql.fragment`scoped d`
+    : sql.fragment`(${documentsInScope(scope, sql.fragment`d.id`)}) AS d`
 }
 
-function markOfDocuments(scope: SearchScope, { listed }: { listed: boolean }): Fragment {
+function markOfDocuments(scope: SearchScope, { listed }: Pick<SearchRequest, 'listed'>): Fragment {
   return sql.fragment`
     (SELECT coalesce(bit_xor(hashtextextended(d.id, 0)), 0) FROM ${documentsIn(scope, { listed })})`
 }

@@ -2,7 +2,7 @@ import { sql } from '../../database/database.ts'
 import { inWorkspaces, mergedPage } from '../../database/workspaces.ts'
 import { newestWindow } from '../ranking/tuning.ts'
 import { amongWorkspaces, type Fragment, hidden, isFresh } from './conditions.ts'
-import { hasEnoughTerms, matchesInDocument, rechecked } from './matches.ts'
+import { hasEnoughTerms, listOf, matchesInDocument, rechecked } from './matches.ts'
 import type { ByScore, NewestSource, SearchRequest, SearchScope } from './request.ts'
 import { isIncluded } from './scope.ts'
 
@@ -34,15 +34,15 @@ function withWords({ scope, condition, recheck }: SearchRequest, order: ByScore)
 
 // The blocks of one document after the other are read until enough documents match.
 function withMatches(request: SearchRequest, order: ByScore, source: 'listed' | 'window'): Fragment {
-  const { scope, condition, recheck } = request
+  const { scope, listed, condition, recheck } = request
   const chosen =
     source === 'listed'
-      ? sql.fragment`d.id IN (SELECT l.id FROM scoped l)`
-      : sql.fragment`d.updated_at >= (${beginningOfWindow(scope)}) AND ${isIncluded(scope)}`
+      ? sql.fragment`d.id IN (SELECT l.id FROM ${listOf(listed)} l)`
+      : sql.fragment`d.updated_at >= (${beginningOfWindow(scope)})`
   return sql.fragment`
     SELECT d.* FROM (
       SELECT d.workspace_id, d.id, d.updated_at FROM ${freshDocuments}
-      WHERE ${inWorkspaces(sql.fragment`d.workspace_id`, scope.workspaceIds)} AND ${chosen} AND ${isFresh}
+      WHERE ${inWorkspaces(sql.fragment`d.workspace_id`, scope.workspaceIds)} AND ${chosen} AND ${isIncluded(scope)} AND ${isFresh}
       ORDER BY d.updated_at DESC OFFSET 0) AS d
     WHERE EXISTS (${matchesInDocument(order, { condition, recheck })})`
 }

@@ -89,15 +89,15 @@ export type ByScore = {
 }
 
 /**
- * The source of the candidates of a ranked search. `words`: the lists of the words. `documents`: the blocks of all
- * documents in scope, which filters have made few. `newest`: the blocks of the documents that match and were changed
- * last. Their hits come in the order of these changes.
+ * The source of the candidates of a ranked search. `words`: the lists of the words. `documents`: the blocks of the
+ * documents of a short list (`DocumentList`). `newest`: the blocks of the documents that match and were changed last.
+ * Their hits come in the order of these changes.
  */
 export type CandidateSource = 'words' | 'documents' | { newest: NewestSource }
 
 /**
  * Where the newest documents that match are looked for. `words`: among all documents that the lists of the words name.
- * `listed`: among the documents in scope, which filters have made few. `window`: among the newest documents in scope.
+ * `listed`: among the documents of a short list (`DocumentList`). `window`: among the newest documents in scope.
  */
 export type NewestSource = 'words' | 'listed' | 'window'
 
@@ -108,7 +108,7 @@ export type PerDocument = { fetched: number; matches: Condition }
 export type ByDocument = {
   by: 'document'
   after: { documentId: string; ord: number } | null
-  /** `documents`: the blocks of the documents in scope, which filters have made few, and not the lists of the words. */
+  /** `documents`: the blocks of the documents of a short list (`DocumentList`), and not the lists of the words. */
   read: 'words' | 'documents'
 }
 
@@ -125,22 +125,30 @@ export type Condition = {
 export type Recheck = {
   /** The tsquery that rows must match, too; null where the index says everything. */
   tsquery: string | null
+  /** The tsquery of the titles of the documents that may have hits (`titleTable`); null for all documents. */
+  title: string | null
   titles: readonly TitleRecheck[]
-  /** Which rows can be hits: any row, only titles, or titles and the blocks that match a tsquery. */
-  rows: 'any' | 'titles' | { matching: string }
+  /** Which rows can be hits: any row, or titles and the blocks that match a tsquery. */
+  rows: 'any' | { matching: string }
 }
 
 /**
- * A condition on the document of a row: its title matches `title`, or the row itself matches `text`. With `excluded`,
- * neither may be.
+ * A condition on the document of a row: the tsquery `title` finds its title, or the row itself matches `text`. With
+ * `excluded`, neither may be.
  */
 export type TitleRecheck = { title: string; text: string | null; excluded: boolean; workspaceIds: readonly string[] }
+
+/**
+ * The list of documents with which a statement begins. `scope`: the documents in scope, which filters have made few.
+ * `titles`: the documents whose titles a search asks for, if few. Null where there are many documents.
+ */
+export type DocumentList = 'scope' | 'titles' | null
 
 /** A search that is ready for the index. */
 export type SearchRequest = Condition & {
   scope: SearchScope
-  /** Whether filters leave so few documents that the statement begins with a list of them. */
-  listed: boolean
+  /** The list of the documents that can have hits, if there are few. */
+  listed: DocumentList
   /**
    * The least number of fetched hits with which this answer can be the last of a search, unless texts that are too long
    * leave out hits. With fewer hits, a narrowed search does not count its documents.

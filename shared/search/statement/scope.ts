@@ -38,6 +38,17 @@ export function documentsInScope(scope: SearchScope, columns: Fragment): Fragmen
 }
 
 /**
+ * Selects columns of all documents `d` in scope whose titles a search asks for. The statement must begin with
+ * `scopeTables` and the table `titled`.
+ */
+export function titledDocuments(scope: SearchScope, columns: Fragment): Fragment {
+  return sql.fragment`
+    SELECT d.* FROM titled t CROSS JOIN LATERAL (
+      SELECT ${columns} FROM documents d
+      WHERE d.workspace_id = t.workspace_id AND d.id = t.id AND ${isIncluded(scope)} LIMIT 1) AS d`
+}
+
+/**
  * The tables at the beginning of a statement in a scope. `chosen_folders` has the folder of a filter and all folders
  * below it. `chosen_documents` has the documents that may have the tags and properties of a filter. With `listed`,
  * `scoped` has the key and the time of the last change of each document in scope.

@@ -16,6 +16,7 @@ import {
   pathsIn,
   shortEnough,
 } from './hits.ts'
+import { titleTable } from './matches.ts'
 import type { RankedTerm, SearchRequest } from './request.ts'
 import { scopeTables } from './scope.ts'
 
@@ -52,7 +53,8 @@ const AnswerRow = row(AnswerShape)
  */
 export async function runSearch(db: Queryable, request: SearchRequest): Promise<SearchAnswer> {
   const statement = sql.type(AnswerRow)`
-    WITH ${scopeTables(request.scope, request)} counts AS MATERIALIZED (SELECT ${matchCounts(request)} AS matching),
+    WITH ${scopeTables(request.scope, { listed: request.listed === 'scope' })}
+    ${titleTable(request.recheck, request.scope)} counts AS MATERIALIZED (SELECT ${matchCounts(request)} AS matching),
     candidates AS MATERIALIZED (${candidates(request)}),
     fetched AS MATERIALIZED (${freshHits(request)}),
     hits AS MATERIALIZED (${shortEnough(request)})
@@ -83,7 +85,7 @@ export async function runSearch(db: Queryable, request: SearchRequest): Promise<
  */
 function keepsPlan({ scope, order, recheck }: SearchRequest): boolean {
   if (order.by === 'document' || order.always !== null || order.inScopeOnly) return false
-  if (recheck.titles.length > 0 || recheck.rows !== 'any') return false
+  if (recheck.title !== null || recheck.titles.length > 0 || recheck.rows !== 'any') return false
   if (scope.filters?.updatedAfter !== undefined || scope.filters?.updatedBefore !== undefined) return false
   return order.blocks >= keptPlans.blocks && order.terms.length <= keptPlans.terms && order.terms.every(isWord)
 }
