@@ -1,9 +1,10 @@
+import { LRUCache } from 'lru-cache'
 import Type from 'typebox'
 import { type Queryable, sql } from '../database/database.ts'
 import { row } from '../database/row.ts'
 import { expectedMatches, type TierQuery } from './ranking/plan-tiers.ts'
 import { type IndexStatistics, sumOf } from './ranking/selectivity.ts'
-import { blocksForListed, listedDocuments } from './ranking/tuning.ts'
+import { blocksForListed, keptEstimates, listedDocuments, statisticsMs } from './ranking/tuning.ts'
 import type { SearchScope } from './statement/request.ts'
 import { documentsInScope, scopeTables } from './statement/scope.ts'
 import { type ScopeLexemes, workspaceLexeme } from './text/lexemes.ts'
@@ -25,11 +26,23 @@ export type NarrowedQuery = ScopedQuery &
 
 /**
  * Estimates what the filters of a search leave; null without filters. Only the plan of the search depends on the
- * estimate. The search itself counts the documents in scope in its own snapshot.
+ * estimate, so a process remembers it for as long as the statistics of the index. The search itself counts the documents
+ * in scope in its own snapshot.
  */
 export async function narrowingOf(db: Queryable, query: ScopedQuery): Promise<Narrowing | null> {
+  if (!query.scope.filters) return null
+  const known = estimates.get(db) ?? new LRUCache<string, Narrowing>({ max: keptEstimates, ttl: statisticsMs })
+  estimates.set(db, known)
+  const key = JSON.stringify(query.scope)
+  const remembered = known.get(key)
+  if (remembered !== undefined) return remembered
+  const narrowing = await estimate(db, query)
+  known.set(key, narrowing)
+  return narrowing
+}
+
+async function estimate(db: Queryable, query: ScopedQuery): Promise<Narrowing> {
   const { scope } = query
-  if (!scope.filters) return null
   const { documents, nodes } = await db.one(sql.type(CountRow)`
     WITH ${scopeTables(scope, { listed: false })}
     counted AS (${documentsInScope(scope, sql.fragment`d.node_count`)} LIMIT ${listedDocuments + 1})
@@ -66,6 +79,8 @@ export function readsOf(query: NarrowedQuery): Reads {
 export function shareOfWorkspaces({ workspaceIds }: SearchScope, { shares, rarest }: IndexStatistics): number {
   return Math.min(1, sumOf(workspaceIds.map((id) => shares.get(workspaceLexeme(id)) ?? rarest)))
 }
+
+const estimates = new WeakMap<Queryable, LRUCache<string, Narrowing>>()
 
 function blocksOfLists(query: ScopedQuery): number {
   return Math.max(1, query.statistics.blocks * shareOfLists(query))

@@ -76,7 +76,9 @@ function narrowedCoverage({ scope, listed, countedFrom }: SearchRequest): Fragme
 }
 
 function documentsIn(scope: SearchScope, { listed }: { listed: boolean }): Fragment {
-  return listed ? sql.fragment`scoped d` : sql.fragment`(${documentsInScope(scope, sql.fragment`d.id`)}) AS d`
+  return listed
+    ? sql.fragment`scoped d`
+    : sql.fragment`(${documentsInScope(scope, sql.fragment`d.id`, { many: true })}) AS d`
 }
 
 function markOfDocuments(scope: SearchScope, { listed }: { listed: boolean }): Fragment {
