@@ -50,6 +50,14 @@ export function documentsFoundBy({ tags, properties }: MetadataFilter, workspace
   return sql.fragment`${sql.join(found, sql.fragment` INTERSECT `)}`
 }
 
+/**
+ * Whether `documentsFoundBy` finds no other documents than those that pass a filter. A number in a query may find other
+ * documents, such as a text of the same digits for a number that is written differently.
+ */
+export function isFoundExactly({ properties }: MetadataFilter): boolean {
+  return properties.every(({ value }) => readings(value).every((form) => typeof form !== 'number'))
+}
+
 // What a value in a query may mean: a text, a text in a list, a number or a boolean.
 function readings(value: string): (string | string[] | number | boolean)[] {
   const number = /^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$/.test(value) ? Number(value) : Number.NaN

@@ -1,9 +1,10 @@
+import { LRUCache } from 'lru-cache'
 import Type from 'typebox'
 import { type Queryable, sql } from '../database/database.ts'
 import { row } from '../database/row.ts'
 import { expectedMatches, type TierQuery } from './ranking/plan-tiers.ts'
 import { type IndexStatistics, sumOf } from './ranking/selectivity.ts'
-import { blocksForListed, listedDocuments } from './ranking/tuning.ts'
+import { blocksForListed, keptEstimates, listedDocuments, statisticsMs } from './ranking/tuning.ts'
 import { titleTable } from './statement/matches.ts'
 import type { DocumentList, Recheck, SearchScope } from './statement/request.ts'
 import { documentsInScope, scopeTables, titledDocuments } from './statement/scope.ts'
@@ -27,13 +28,25 @@ export type NarrowedQuery = ScopedQuery &
 
 /**
  * Estimates what the filters and the required titles of a search leave; null without either. Only the plan of the
- * search depends on the estimate. The search itself counts the documents in scope in its own snapshot.
+ * search depends on the estimate, so a process remembers what filters leave for as long as the statistics of the index.
+ * The search itself counts the documents in scope in its own snapshot.
  */
 export async function narrowingOf(db: Queryable, query: ScopedQuery & { recheck: Recheck }): Promise<Narrowing | null> {
   const { scope, recheck } = query
-  const ofFilters = scope.filters ? await counted(db, query, 'scope') : null
+  const ofFilters = scope.filters ? await leftByFilters(db, query) : null
   if (recheck.title === null || ofFilters?.listed === 'scope') return ofFilters
   return counted(db, query, 'titles')
+}
+
+async function leftByFilters(db: Queryable, query: ScopedQuery & { recheck: Recheck }): Promise<Narrowing> {
+  const known = estimates.get(db) ?? new LRUCache<string, Narrowing>({ max: keptEstimates, ttl: statisticsMs })
+  estimates.set(db, known)
+  const key = JSON.stringify(query.scope)
+  const remembered = known.get(key)
+  if (remembered !== undefined) return remembered
+  const narrowing = await counted(db, query, 'scope')
+  known.set(key, narrowing)
+  return narrowing
 }
 
 async function counted(
@@ -76,6 +89,8 @@ export function readsOf(query: NarrowedQuery): Reads {
   const ofWords = expectedMatches(tiers) / tiers.narrowed
   return { documents: tiers.documentReads < ofWords, cost: Math.min(tiers.documentReads, ofWords) }
 }
+
+const estimates = new WeakMap<Queryable, LRUCache<string, Narrowing>>()
 
 function blocksOfLists(query: ScopedQuery): number {
   return Math.max(1, query.statistics.blocks * shareOfLists(query))

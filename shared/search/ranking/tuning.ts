@@ -207,6 +207,12 @@ export const newestWindow = 500
 export const statisticsMs = 60_000
 
 /**
+ * How many scopes with filters a process remembers estimates of. An estimate for a tag of a thousand documents takes 4
+ * ms (bench, 2026-11-23). The bound was chosen.
+ */
+export const keptEstimates = 1000
+
+/**
  * The most forms of a word, and the most words of a phrase, from which PostgreSQL estimates a score. Further forms and
  * words would cost more time for each candidate than they improve its estimate. Chosen.
  */

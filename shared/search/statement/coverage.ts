@@ -78,7 +78,7 @@ function narrowedCoverage({ scope, listed, countedFrom }: SearchRequest): Fragme
 function documentsIn(scope: SearchScope, { listed }: Pick<SearchRequest, 'listed'>): Fragment {
   return listed === 'scope'
     ? sql.fragment`scoped d`
-    : sql.fragment`(${documentsInScope(scope, sql.fragment`d.id`)}) AS d`
+    : sql.fragment`(${documentsInScope(scope, sql.fragment`d.id`, { many: true })}) AS d`
 }
 
 function markOfDocuments(scope: SearchScope, { listed }: Pick<SearchRequest, 'listed'>): Fragment {

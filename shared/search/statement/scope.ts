@@ -1,6 +1,6 @@
 import { sql } from '../../database/database.ts'
 import { inWorkspaces } from '../../database/workspaces.ts'
-import { documentsFoundBy, hasMetadata } from '../../documents/metadata-filter.ts'
+import { documentsFoundBy, hasMetadata, isFoundExactly } from '../../documents/metadata-filter.ts'
 import { type Fragment, hidden } from './conditions.ts'
 import type { DocumentFilters, SearchScope } from './request.ts'
 
@@ -15,11 +15,20 @@ export function isIncluded({ filters, ...scope }: SearchScope): Fragment {
 /**
  * Selects columns of all documents `d` in a narrowed scope. The statement must begin with `scopeTables`. Documents are
  * read through the index of their tags and properties or of their folders, since the planner does not know how few
- * documents these name.
+ * documents these name. With `many`, documents with tags or properties are looked for in the index of all documents,
+ * since each look-up by itself costs as much as some thirty rows of that index.
  */
-export function documentsInScope(scope: SearchScope, columns: Fragment): Fragment {
-  const { folderId, ...others } = scope.filters ?? {}
-  if (scope.filters?.metadata) {
+export function documentsInScope(scope: SearchScope, columns: Fragment, { many = false } = {}): Fragment {
+  const { folderId, metadata, ...others } = scope.filters ?? {}
+  if (metadata !== undefined && many && isFoundExactly(metadata)) {
+    // The comparison with true makes PostgreSQL keep the chosen documents in a hash table.
+    return sql.fragment`
+      SELECT ${columns} FROM documents d
+      WHERE ${inWorkspaces(sql.fragment`d.workspace_id`, scope.workspaceIds)}
+        AND (d.id IN (SELECT c.document_id FROM chosen_documents c)) IS TRUE
+        AND ${isIncluded({ ...scope, filters: { ...others, folderId } })}`
+  }
+  if (metadata !== undefined) {
     return sql.fragment`
       SELECT d.* FROM chosen_documents c CROSS JOIN LATERAL (
         SELECT ${columns} FROM documents d
