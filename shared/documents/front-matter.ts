@@ -48,15 +48,23 @@ export function readFrontMatter(yaml: string): ReadFrontMatter | null {
   return { tags, properties, rest: rest.trim() === '' ? null : rest }
 }
 
+// The library would compare each key with each other key, which takes seconds for thousands of keys.
+const options = { schema: 'core', uniqueKeys: false, prettyErrors: false, logLevel: 'silent' } as const
+
+function hasSameKeys({ items }: YAMLMap): boolean {
+  const keys = (items as Pair[]).flatMap(({ key }) => (isScalar(key) ? [key.value] : []))
+  return new Set(keys).size < keys.length
+}
+
 // Changes a mapping and returns its YAML again, comments included. Nothing is expanded, so aliases cost nothing. Deep
 // nesting exhausts the stack of the parser, and counts as no mapping.
 function rewritten(yaml: string, change: (document: Document, map: YAMLMap) => void): string | null {
   if (yaml.length > longestYaml) return null
   try {
-    const document: Document = parseDocument(yaml, { schema: 'core', prettyErrors: false, logLevel: 'silent' })
+    const document: Document = parseDocument(yaml, options)
     if (document.errors.length > 0) return null
     document.contents ??= new YAMLMap()
-    if (!isMap(document.contents)) return null
+    if (!isMap(document.contents) || hasSameKeys(document.contents)) return null
     change(document, document.contents)
     const written = document.toString({ lineWidth: 0, flowCollectionPadding: false })
     if (/^(---|\.\.\.)/m.test(written)) return null

@@ -1,4 +1,5 @@
-import { type Database, inSnapshot, type Queryable } from '../database/database.ts'
+import { StatementTimeoutError } from 'slonik'
+import { type Database, inSnapshot, type Queryable, sql } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
 import { decodeSearchCursor, encodeSearchCursor, type SearchCursor, sameSearch } from './cursor.ts'
 import { withFurtherMatches } from './groups.ts'
@@ -11,7 +12,7 @@ import { prepare } from './prepare.ts'
 import { type RankedHit, rankHits } from './rank.ts'
 import { idf } from './ranking/bm25.ts'
 import { type IndexStatistics, indexStatistics, knownSelectivity, termSelectivity } from './ranking/selectivity.ts'
-import { matchingLimit, relaxedListBlocks } from './ranking/tuning.ts'
+import { matchingLimit, relaxedListBlocks, suggestionMs } from './ranking/tuning.ts'
 import { topKOfHalf } from './relaxed.ts'
 import { relaxedTerms } from './relaxed-terms.ts'
 import type { SearchProjection } from './schema.ts'
@@ -51,10 +52,23 @@ export async function searchTopK(
   const outcome = outcomeOf(best, search)
   const isFound = best.hits.some(({ explanation }) => !explanation.relaxed)
   if (isFound || !search.relax) return outcome
-  const suggestion = await inSnapshot(database, (snapshot) =>
-    suggestionFor(snapshot, { ...prepare(search, languages), scope: search.scope, languages }),
-  )
-  return { ...outcome, suggestion }
+  return { ...outcome, suggestion: await suggestionInTime(database, { search, languages }) }
+}
+
+// The answer has its hits already. A suggestion that takes too long is left out.
+async function suggestionInTime(
+  database: SearchDatabase,
+  { search, languages }: { search: Search; languages: readonly string[] },
+): Promise<string | null> {
+  try {
+    return await inSnapshot(database, async (snapshot) => {
+      await snapshot.query(sql.unsafe`SELECT set_config('statement_timeout', ${String(suggestionMs)}, true)`)
+      return suggestionFor(snapshot, { ...prepare(search, languages), scope: search.scope, languages })
+    })
+  } catch (error) {
+    if (error instanceof StatementTimeoutError) return null
+    throw error
+  }
 }
 
 /**

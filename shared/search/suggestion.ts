@@ -4,9 +4,10 @@ import { codePoints } from '../schema/strings.ts'
 import type { Clause, Query } from './matching/grammar.ts'
 import { inScopes, type TermQuery, termQueries } from './matching/query.ts'
 import type { Term } from './matching/term.ts'
+import { workspaceBounds } from './ranking/tuning.ts'
 import type { SearchScope } from './statement/request.ts'
 import { countInScope, probeVocabulary } from './statement/vocabulary.ts'
-import { quoteLexeme, type ScopeLexemes } from './text/lexemes.ts'
+import { quoteLexeme, type ScopeLexemes, workspaceLexeme } from './text/lexemes.ts'
 import { editDistance, mostEdits, probesOf } from './text/spelling.ts'
 import { type Token, tokenise } from './text/tokenise.ts'
 import { isVocabulary } from './text/vocabulary.ts'
@@ -35,13 +36,14 @@ type Suggestible = {
  * workspaces, so each word of it is confirmed in the scope. Pass a snapshot as `db`. The work is bounded: the first
  * four unknown words are replaced.
  */
-export async function suggestionFor(db: Queryable, { query, scope, scopes, languages }: Suggestible) {
+export async function suggestionFor(db: Queryable, { query, scope, scopes: given, languages }: Suggestible) {
   const words = query.required.flat().flatMap((clause) => wordsOf(clause, languages))
+  const scopes = [...given, ...workspacesOf(scope)]
   const tsqueries = words.map(({ term }) => inScopes(term.tsquery, scopes))
   if (words.every(({ most }) => most === 0)) return null
   const present = await countInScope(db, { tsqueries, scope, most: 1 })
   const isKnown = (_: unknown, index: number) => (present[index] ?? 0) > 0
-  const known = tsqueries.filter((_, index) => isKnown(_, index) && words[index]?.term.stop === false)
+  const known = tsqueries.filter(isKnown)
   const unknown = words.filter((word, index) => word.most > 0 && !isKnown(word, index))
   const distinct = [...new Map(unknown.map((word) => [word.lexeme, word])).values()].slice(0, mostUnknown)
   const candidates = await nearestWords(db, { words: distinct, scope })
@@ -53,6 +55,11 @@ export async function suggestionFor(db: Queryable, { query, scope, scopes, langu
     }),
   )
   return replacements.size === 0 ? null : replaced(query.text, unknown, replacements)
+}
+
+// The lists of the words hold the blocks of all workspaces, of which the index leaves out the others.
+function workspacesOf({ workspaceIds }: SearchScope): ScopeLexemes {
+  return workspaceIds.length > workspaceBounds.most ? [] : [workspaceIds.map(workspaceLexeme)]
 }
 
 /** A word of a query, at UTF-16 offsets of its text. `most` is the number of edits that may be corrected. */
@@ -67,7 +74,7 @@ function wordsOf(clause: Clause, languages: readonly string[]): QueryWord[] {
     const prefix = index === tokens.length - 1 ? clause.prefix : 'no'
     const required = [[{ text, phrase: false, prefix, inTitle: false, start: 0 }]]
     const [term] = termQueries({ text, required, excluded: [], exclusionsAlone: null }, languages)
-    if (term === undefined) return []
+    if (term === undefined || term.stop) return []
     const most = isVocabulary(token) ? mostEdits(lengthOf(token, text)) : 0
     return [{ lexeme, start: clause.start + start, end: clause.start + end, most, term }]
   })

@@ -137,7 +137,6 @@ t.test('a folder gets a place in another knowledge base while documents in it ar
     t.equal(roots.at(-1).id, sibling)
   }
   t.equal(await outOfStep(), 0)
-  t.equal(await deadlocks(), 0)
 })
 
 for (const [what, path, body] of [
@@ -157,7 +156,7 @@ for (const [what, path, body] of [
     const call = path === '' ? ada.patch(`/documents/${id}`, body) : ada.post(`/documents/${id}${path}`, body)
     await until(async () => (await waiting()) === 1)
     await holder.query('BEGIN')
-    await holder.query('SELECT FROM knowledge_bases WHERE id = $1 FOR UPDATE', [to])
+    await holder.query('SELECT FROM knowledge_bases WHERE id = $1 FOR NO KEY UPDATE', [to])
     await mover.query('UPDATE documents SET knowledge_base_id = $2 WHERE id = $1', [id, to])
     await mover.query('COMMIT')
     // By now the call has seen that the document has moved, and waits for the other knowledge base.
@@ -218,9 +217,12 @@ async function listed(client: Client, folder: number): Promise<(string | number)
 }
 
 // Sends all calls at once, in another order each round.
-function all(calls: readonly (() => Promise<Reply>)[], round: number): Promise<Reply[]> {
-  const turned = calls.map((_, index) => calls[(index + round) % calls.length] as () => Promise<Reply>)
-  return Promise.all(turned.map((call) => call()))
+// Sends the calls at once, each round beginning with another one. The replies are in the order of the calls.
+async function all(calls: readonly (() => Promise<Reply>)[], round: number): Promise<Reply[]> {
+  const first = round % calls.length
+  const sent = [...calls.slice(first), ...calls.slice(0, first)].map((call) => call())
+  const replies = await Promise.all(sent)
+  return [...replies.slice(calls.length - first), ...replies.slice(0, calls.length - first)]
 }
 
 async function deadlocks(): Promise<number> {

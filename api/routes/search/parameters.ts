@@ -124,7 +124,7 @@ function searchIn(query: CommonQuery, scope: SearchScope): Search {
     syntax: query.syntax,
     scope,
     limit: query.limit ?? 20,
-    blockTypes: query.block_type,
+    blockTypes: query.block_type && [...new Set(query.block_type)],
     sort: query.sort,
     perDocument: query.group_by === undefined ? undefined : (query.per_document ?? 1),
   }

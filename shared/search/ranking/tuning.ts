@@ -203,6 +203,9 @@ export const newestReads = 2400
  */
 export const newestWindow = 500
 
+/** Milliseconds that each statement of a suggestion may take. Chosen: nobody waits longer for a spelling. */
+export const suggestionMs = 1000
+
 /** Milliseconds for which a process keeps the statistics of the index. Chosen, since ANALYZE runs less often. */
 export const statisticsMs = 60_000
 

@@ -23,8 +23,7 @@ export type StaleDocuments = Pick<Static<typeof StaleShape>, 'snapshot' | 'count
  * is left out: its last write is indexed.
  */
 export async function staleDocuments(db: Queryable, scope: SearchScope): Promise<StaleDocuments> {
-  const { document_ids: documentIds, ...stale } = await db.one(
-    prepared(sql.type(StaleRow)`
+  const statement = sql.type(StaleRow)`
     WITH ${scopeTables(scope, { listed: false })}
     waiting AS (
       SELECT p.document_id, p.event_row_no FROM stale_projections p
@@ -33,7 +32,8 @@ export async function staleDocuments(db: Queryable, scope: SearchScope): Promise
         AND ${isIncluded(scope)})
     SELECT pg_current_snapshot()::text AS snapshot, count(*) AS count,
       coalesce((array_agg(document_id ORDER BY event_row_no DESC))[1:100], '{}') AS document_ids
-    FROM waiting`),
-  )
+    FROM waiting`
+  // Each combination of filters has a statement of its own, so only the statement without filters is kept.
+  const { document_ids: documentIds, ...stale } = await db.one(scope.filters ? statement : prepared(statement))
   return { ...stale, documentIds }
 }
