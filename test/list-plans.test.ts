@@ -27,7 +27,7 @@ const callsOf: Record<string, (f: Fixture) => string[]> = {
     '/search?q=rare77&limit=50',
     '/search?q=rare77%20common&knowledge_base_id=$BASE',
     ...narrowed.map((filter) => `/search?q=rare77&limit=50${filter}`),
-    '/search?q=rare77%20-common&syntax=operators&highlight=true&wait_ms=0&knowledge_base_id=$BASE',
+    '/search?q=rare77%20-common&syntax=operators&highlight=true&wait_ms=0&typing=false&knowledge_base_id=$BASE',
   ],
   searchV2: () => [
     ...narrowed.map((filter) => `/search/v2?q=rare77&limit=50${filter}`),
