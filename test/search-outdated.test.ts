@@ -116,13 +116,14 @@ async function change(statement: ReturnType<typeof sql.unsafe>) {
 }
 
 // VACUUM marks a page as visible to everybody when its rows are on disk and no open transaction is older. The service
-// opens transactions at any time, so VACUUM is repeated until it has marked every page.
+// opens transactions at any time, so VACUUM is repeated until it has marked every page. Of itself it would leave a few
+// dead rows in their pages.
 async function vacuum() {
   const hidden = sql.unsafe`
     SELECT coalesce(sum(relpages - relallvisible), 0)::int AS pages FROM pg_class
     WHERE oid IN ('search_documents'::regclass, 'documents'::regclass)`
   do {
     await change(sql.unsafe`CHECKPOINT`)
-    await change(sql.unsafe`VACUUM ANALYZE search_documents, documents`)
+    await change(sql.unsafe`VACUUM (ANALYZE, INDEX_CLEANUP ON) search_documents, documents`)
   } while (Number(await database.oneFirst(hidden)) > 0)
 }
