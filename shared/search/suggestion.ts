@@ -38,7 +38,7 @@ type Suggestible = {
  */
 export async function suggestionFor(db: Queryable, { query, scope, scopes: given, languages }: Suggestible) {
   const words = query.required.flat().flatMap((clause) => wordsOf(clause, languages))
-  const scopes = [...given, ...workspacesOf(scope)]
+  const scopes = [...given, ...workspaceScope(scope)]
   const tsqueries = words.map(({ term }) => inScopes(term.tsquery, scopes))
   if (words.every(({ most }) => most === 0)) return null
   const present = await countInScope(db, { tsqueries, scope, most: 1 })
@@ -58,7 +58,7 @@ export async function suggestionFor(db: Queryable, { query, scope, scopes: given
 }
 
 // The lists of the words hold the blocks of all workspaces, of which the index leaves out the others.
-function workspacesOf({ workspaceIds }: SearchScope): ScopeLexemes {
+function workspaceScope({ workspaceIds }: SearchScope): ScopeLexemes {
   return workspaceIds.length > workspaceBounds.most ? [] : [workspaceIds.map(workspaceLexeme)]
 }
 
