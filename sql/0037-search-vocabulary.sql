@@ -1,7 +1,8 @@
--- The words of the documents of each workspace, for the suggestions of searches that find nothing. The search worker adds
--- the new words of each row that it writes. A word may outlive the last document that holds it, so a search confirms
--- each word in the documents of its scope. The new version of the tokeniser has every document indexed again, which
--- fills the table. A workspace has no foreign key here, since each check of the key would lock the row of the workspace.
+-- The words of the documents of each workspace, for the suggestions of searches that find nothing. The search worker
+-- adds the new words of each row that it writes. A word may outlive the last document that holds it, so a search
+-- confirms each word in the documents of its scope. The new version of the tokeniser has every document indexed again,
+-- which fills the table. A workspace has no foreign key here, since each check of the key would lock the row of the
+-- workspace.
 CREATE TABLE search_words (
   workspace_id text NOT NULL,
   word text COLLATE "C" NOT NULL,
