@@ -51,12 +51,14 @@ t.test('the first write starts its job at once, and a burst behind it becomes on
 })
 
 t.test('the last write is not lost when a worker looks for jobs before it is committed', async (t) => {
-  const { service, ada, id, workspaceId } = await startWithIndexed(t)
+  const { service, id, workspaceId } = await startWithIndexed(t)
   const { boss } = (await startWorkers(t, service, [])).runtime.jobs
-  await rewrite(ada, id, 'queued')
+  const documents = [{ id, eventRowNo: 1, quiet: false }]
+  await inTransaction(service.database, async (tx) => {
+    await markStale({ tx, jobs: service.service.jobs }, { workspaceId, changes: ['body'], documents })
+  })
   await makeDue(service)
   await inTransaction(service.database, async (tx) => {
-    const documents = [{ id, eventRowNo: 1, quiet: false }]
     await markStale({ tx, jobs: service.service.jobs }, { workspaceId, changes: ['body'], documents })
     t.strictSame(await boss.fetch(queues.searchIndex.name), [], 'the job that the write joined cannot be claimed')
   })
@@ -64,8 +66,8 @@ t.test('the last write is not lost when a worker looks for jobs before it is com
   t.ok(claimed, 'now it can, and will see the write')
 
   await inTransaction(service.database, async (tx) => {
-    const documents = [{ id, eventRowNo: 1, quiet: true }]
-    await markStale({ tx, jobs: service.service.jobs }, { workspaceId, changes: ['body'], documents })
+    const first = documents.map((document) => ({ ...document, quiet: true }))
+    await markStale({ tx, jobs: service.service.jobs }, { workspaceId, changes: ['body'], documents: first })
     await boss.complete(queues.searchIndex.name, claimed?.id ?? '')
   })
   t.match(await queuedJobs(service), [{ state: 'created' }], 'a write behind a running job has a job of its own')
