@@ -11,6 +11,8 @@ const fallback = '/account/tokens'
 /** The input of an account page's handler: the call, and the person who is signed in. */
 export type AccountCall = PageCall & {
   user: SignedIn
+  /** The id of the browser's session. It is a secret of the browser. */
+  sessionId: string
   csrfToken: string
   /** The person who is signed in, for the layout. */
   account: NonNullable<Frame['account']>
@@ -55,8 +57,8 @@ async function signedIn(
   const user = browser.signedIn
   if (user === null) return { location: `/login?next=${encodeURIComponent(nextPath(visit.comeBack))}` }
   call.response.vary('Cookie')
-  const { csrfToken } = browser
-  return handle({ ...call, user, csrfToken, account: { email: user.email, csrfToken } }, browser)
+  const { id: sessionId, csrfToken } = browser
+  return handle({ ...call, user, sessionId, csrfToken, account: { email: user.email, csrfToken } }, browser)
 }
 
 /**

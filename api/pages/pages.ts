@@ -1,6 +1,7 @@
 import { assetPage } from './assets.ts'
 import { accountOf } from './browser.ts'
 import { devicePage } from './device.ts'
+import { editorAttachmentPage, editorPage, editorScriptPage, ticketPage } from './editor/pages.ts'
 import { guideChapterPage, guidePage } from './guide/pages.ts'
 import { loginPage, logoutPage } from './login.ts'
 import { openIdCallbackPage, openIdPage } from './openid.ts'
@@ -39,4 +40,8 @@ export const pages: readonly Page[] = [
   tokensPage,
   revokeTokenPage,
   devicePage,
+  editorPage,
+  ticketPage,
+  editorAttachmentPage,
+  editorScriptPage,
 ]

@@ -1,0 +1,43 @@
+import type { HocuspocusProvider } from '@hocuspocus/provider'
+import { Editor } from '@tiptap/core'
+import { Collaboration } from '@tiptap/extension-collaboration'
+import { CollaborationCaret } from '@tiptap/extension-collaboration-caret'
+import { Dropcursor, Gapcursor, Placeholder } from '@tiptap/extensions'
+import { BlockIds } from './block-ids.ts'
+import { bodyExtensions } from './body-extensions.ts'
+
+/**
+ * Makes the editor of a live document. `provider` is connected to live editing, and brings the cursors and the names of
+ * others. Undo takes back what this editor has done, and nothing of others.
+ */
+export function createEditor(options: {
+  element: HTMLElement
+  provider: HocuspocusProvider
+  documentId: string
+  editable: boolean
+}): Editor {
+  const { element, provider, documentId, editable } = options
+  return new Editor({
+    element,
+    editable,
+    // The policy of the page forbids styles in the page. The same rules stand in its stylesheet.
+    injectCSS: false,
+    extensions: [
+      ...bodyExtensions({ documentId }),
+      BlockIds,
+      Dropcursor.configure({ color: false, class: 'drop-cursor' }),
+      Gapcursor,
+      Placeholder.configure({ placeholder: 'Write something' }),
+      Collaboration.configure({ document: provider.document, provider }),
+      CollaborationCaret.configure({ provider }),
+    ],
+    editorProps: {
+      attributes: {
+        class: 'prose',
+        role: 'textbox',
+        'aria-multiline': 'true',
+        'aria-label': 'Text of the document',
+      },
+    },
+  })
+}

@@ -1,0 +1,60 @@
+import { gunzipSync } from 'node:zlib'
+import t from 'tap'
+import { editorBundle } from '../api/pages/editor/bundle.ts'
+import { p } from './body/build.ts'
+import { make } from './support/documents.ts'
+import { startTestService } from './support/service.ts'
+import { hiddenFields, signedInVisitor, Visitor } from './support/visitor.ts'
+
+// The largest first script of the editor, in bytes as they are sent.
+const mostBytes = 250_000
+
+t.test('the editor comes as one small script that browsers keep for good', async (t) => {
+  const { origin } = await startTestService(t)
+  const { entry, scripts } = await editorBundle()
+  const sent = scripts.get(entry)?.compressed.byteLength ?? Number.POSITIVE_INFINITY
+  t.ok(sent <= mostBytes, `${sent} bytes are sent, at most ${mostBytes} are allowed`)
+  const address = `${origin}/assets/editor/${entry}`
+  const small = await fetch(address)
+  t.equal(small.headers.get('content-encoding'), 'gzip')
+  t.equal(small.headers.get('cache-control'), 'public, max-age=31536000, immutable')
+  t.match(small.headers.get('content-type'), 'text/javascript')
+  const plain = await fetch(address, { headers: { 'accept-encoding': 'identity' } })
+  t.equal(plain.headers.get('content-encoding'), null)
+  const bytes = Buffer.from(await plain.arrayBuffer())
+  t.ok(bytes.equals(gunzipSync(scripts.get(entry)?.compressed ?? Buffer.alloc(0))))
+  t.equal((await fetch(`${origin}/assets/editor/editor-OTHER.js`)).status, 404)
+})
+
+t.test('the page of a document runs no script but the editor, and speaks to nobody but the service', async (t) => {
+  const service = await startTestService(t, { COLLAB_URL: 'wss://live.example.test/collab' })
+  const ada = await service.signUp()
+  const { id } = await make(ada, [p('Water')], { title: '<b>Rivers</b>' })
+  const visitor = await signedInVisitor(service, { userId: ada.user_id })
+  const { status, headers, html } = await visitor.get(`/d/${id}`)
+  t.equal(status, 200)
+  const policy = headers.get('content-security-policy') ?? ''
+  t.match(policy, "script-src 'self';")
+  t.match(policy, "connect-src 'self' wss://live.example.test")
+  t.notMatch(policy, /unsafe-inline|unsafe-eval/)
+  t.match(html, '&lt;b&gt;Rivers&lt;/b&gt;')
+  t.match(html, '<p data-block-id="')
+})
+
+t.test('only a member of the workspace with the form of the page gets a ticket', async (t) => {
+  const service = await startTestService(t)
+  const [ada, stranger] = [await service.signUp(), await service.signUp()]
+  const { id } = await make(ada, [p('Water')])
+  const visitor = await signedInVisitor(service, { userId: ada.user_id })
+  const fields = hiddenFields((await visitor.get(`/d/${id}`)).html, '/logout')
+  const given = await visitor.post(`/d/${id}/ticket`, fields)
+  t.match(JSON.parse(given.html).ticket, /^svc_tik_/)
+  t.equal(given.headers.get('cache-control'), 'no-store')
+  t.equal((await visitor.post(`/d/${id}/ticket`, {})).status, 403, 'another site cannot ask in her name')
+  const other = await signedInVisitor(service, { userId: stranger.user_id })
+  const theirs = hiddenFields((await other.get('/device')).html, '/logout')
+  t.equal((await other.post(`/d/${id}/ticket`, theirs)).status, 404)
+  t.equal((await other.get(`/d/${id}`)).status, 404)
+  const { status, location } = await new Visitor(service.origin).get(`/d/${id}`)
+  t.strictSame([status, location], [303, `/login?next=${encodeURIComponent(`/d/${id}`)}`])
+})
