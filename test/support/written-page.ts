@@ -52,8 +52,8 @@ export async function signedInBrowser(
   await context.addCookies([...cookies].map(([name, value]) => ({ name, value, domain: hostname, path: '/' })))
   await context.exposeFunction('noteIncident', (what: string) => incidents.push(what))
   await context.addInitScript(`
-    addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI }) =>
-      noteIncident('policy ' + effectiveDirective + ' ' + blockedURI))`)
+    addEventListener('securitypolicyviolation', (event) =>
+      noteIncident(['policy', event.effectiveDirective, event.blockedURI, event.lineNumber, event.columnNumber].join(' ')))`)
   context.on('weberror', (error) => incidents.push(`error ${error.error().message}`))
   context.on('request', (request) => {
     if (new URL(request.url()).hostname !== hostname) incidents.push(`request ${request.url()}`)

@@ -7,13 +7,13 @@ import { Heading } from '@tiptap/extension-heading'
 import { HorizontalRule } from '@tiptap/extension-horizontal-rule'
 import { BulletList, ListItem, ListKeymap, OrderedList, TaskItem, TaskList } from '@tiptap/extension-list'
 import { Paragraph } from '@tiptap/extension-paragraph'
-import { Table, TableCell, TableHeader, TableRow } from '@tiptap/extension-table'
 import { Text } from '@tiptap/extension-text'
 import { bodyNode } from './body-schema.ts'
 import { details } from './details.ts'
 import { marks } from './marks.ts'
 import { ownNodes } from './own-nodes.ts'
 import { pictures } from './pictures.ts'
+import { tables } from './tables.ts'
 
 // A container has the direction of its first letter. The stylesheet gives each text its own direction.
 const directed = { HTMLAttributes: { dir: 'auto' } }
@@ -48,10 +48,7 @@ export function bodyExtensions({ documentId }: { documentId: string }): AnyExten
     bodyNode(CodeBlock).configure({ HTMLAttributes: { dir: 'ltr' } }),
     bodyNode(HorizontalRule),
     bodyNode(HardBreak),
-    bodyNode(Table).configure(directed),
-    bodyNode(TableRow),
-    bodyNode(TableCell),
-    bodyNode(TableHeader),
+    ...tables,
     ...details,
     ...ownNodes,
     ...pictures(documentId),

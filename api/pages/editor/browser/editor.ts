@@ -5,6 +5,8 @@ import { CollaborationCaret } from '@tiptap/extension-collaboration-caret'
 import { Dropcursor, Gapcursor, Placeholder } from '@tiptap/extensions'
 import { BlockIds } from './block-ids.ts'
 import { bodyExtensions } from './body-extensions.ts'
+import { LinkKeys } from './links.ts'
+import { SlashMenu } from './slash-menu.ts'
 
 /**
  * Makes the editor of a live document. `provider` is connected to live editing, and brings the cursors and the names of
@@ -25,9 +27,11 @@ export function createEditor(options: {
     extensions: [
       ...bodyExtensions({ documentId }),
       BlockIds,
+      LinkKeys,
+      SlashMenu,
       Dropcursor.configure({ color: false, class: 'drop-cursor' }),
       Gapcursor,
-      Placeholder.configure({ placeholder: 'Write something' }),
+      Placeholder.configure({ placeholder: 'Write, or type / for blocks' }),
       Collaboration.configure({ document: provider.document, provider }),
       CollaborationCaret.configure({ provider }),
     ],

@@ -3,7 +3,9 @@ import { Connection } from './connection.ts'
 import { createEditor } from './editor.ts'
 import { openLocalCopy } from './local-copy.ts'
 import { readPageData } from './page-data.ts'
+import { openSlashMenu } from './slash-menu.ts'
 import { StatusLine } from './status-line.ts'
+import { createToolbar } from './toolbar.ts'
 
 /*
  * The editor of a document. The page shows the document as HTML. The editor takes its place as soon as the live
@@ -24,5 +26,6 @@ async function start(place: HTMLElement): Promise<void> {
   place.replaceChildren()
   const { provider, writing } = connection
   const editor = createEditor({ element: place, provider, documentId: page.documentId, editable: writing })
+  line.element.append(createToolbar(editor, () => openSlashMenu(editor)))
   connection.onWriting = (now) => void editor.setEditable(now)
 }
