@@ -46,15 +46,19 @@ t.test('only a member of the workspace with the form of the page gets a ticket',
   const [ada, stranger] = [await service.signUp(), await service.signUp()]
   const { id } = await make(ada, [p('Water')])
   const visitor = await signedInVisitor(service, { userId: ada.user_id })
-  const fields = hiddenFields((await visitor.get(`/d/${id}`)).html, '/logout')
-  const given = await visitor.post(`/d/${id}/ticket`, fields)
+  const given = await visitor.post(`/d/${id}/ticket`, {}, await tokenHeader(visitor))
   t.match(JSON.parse(given.html).ticket, /^svc_tik_/)
   t.equal(given.headers.get('cache-control'), 'no-store')
   t.equal((await visitor.post(`/d/${id}/ticket`, {})).status, 403, 'another site cannot ask in her name')
   const other = await signedInVisitor(service, { userId: stranger.user_id })
-  const theirs = hiddenFields((await other.get('/device')).html, '/logout')
-  t.equal((await other.post(`/d/${id}/ticket`, theirs)).status, 404)
+  t.equal((await other.post(`/d/${id}/ticket`, {}, await tokenHeader(other))).status, 404)
   t.equal((await other.get(`/d/${id}`)).status, 404)
   const { status, location } = await new Visitor(service.origin).get(`/d/${id}`)
   t.strictSame([status, location], [303, `/login?next=${encodeURIComponent(`/d/${id}`)}`])
 })
+
+// The header with which the scripts of a page prove that they are of this service.
+async function tokenHeader(visitor: Visitor): Promise<Record<string, string>> {
+  const { csrf_token = '' } = hiddenFields((await visitor.get('/device')).html, '/logout')
+  return { 'x-csrf-token': csrf_token }
+}

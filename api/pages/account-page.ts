@@ -1,5 +1,5 @@
 import type { SignedIn } from '../../shared/auth/sessions.ts'
-import { type Browser, browserOf, requireOwnForm } from './browser.ts'
+import { type Browser, browserOf, requireOwnForm, requireOwnScript } from './browser.ts'
 import type { Form, Page, PageAnswer, PageCall } from './page.ts'
 import type { Frame } from './render.ts'
 
@@ -23,14 +23,16 @@ export type AccountFormCall = AccountCall & { submitted: Form }
 
 /**
  * Declares a page for people who are signed in. Other people are sent to the sign-in page and come back afterwards.
- * Forms must carry the CSRF token of the session.
+ * Forms must carry the CSRF token of the session. `receive` takes what a script of a page sends by POST, whatever its
+ * body is, with that token in the header `X-CSRF-Token`.
  */
 export function accountPage(spec: {
   path: string
   get?: (call: AccountCall) => Promise<PageAnswer>
   post?: (call: AccountFormCall) => Promise<PageAnswer>
+  receive?: (call: AccountCall) => Promise<PageAnswer>
 }): Page {
-  const { get, post } = spec
+  const { get, post, receive } = spec
   // The page for a person who sends a form after the session has ended. The form is lost, so the person gets the page
   // of the form after signing in.
   const afterForm = get === undefined ? null : spec.path
@@ -43,6 +45,13 @@ export function accountPage(spec: {
           const submitted = await call.form()
           requireOwnForm(call, { browser, form: submitted })
           return post({ ...accountCall, submitted })
+        }),
+    }),
+    ...(receive && {
+      post: (call) =>
+        signedIn({ call, comeBack: null }, async (accountCall, browser) => {
+          requireOwnScript(call, browser)
+          return receive(accountCall)
         }),
     }),
   }

@@ -64,7 +64,7 @@ export const editorPage = accountPage({
 /** A ticket with which the editor of a page opens its document (api/guide/collaboration.md#tokens). */
 export const ticketPage = accountPage({
   path: '/d/{documentId}/ticket',
-  async post(call) {
+  async receive(call) {
     const { service, params, user } = call
     const memberships = await membershipsOf(service.database, user.userId)
     const document = await visibleDocument(service.database, locatorOf(params, memberships))

@@ -1,6 +1,7 @@
 import type { Editor } from '@tiptap/core'
 import { ask } from './ask.ts'
 import { editLink } from './links.ts'
+import { chooseFiles } from './uploads.ts'
 
 /** Something that a user can do with the text, in the toolbar or in the menu that a slash opens. */
 export type Command = {
@@ -151,6 +152,7 @@ export const blockCommands: Command[] = [
     words: 'math latex inline',
     run: (editor) => insertFormula(editor, 'inlineMath'),
   },
+  { name: 'Picture or file', sign: '▣', words: 'image attachment upload', run: chooseFiles },
   { name: 'Footnote', sign: '¹', words: 'reference note', run: insertFootnote },
 ]
 

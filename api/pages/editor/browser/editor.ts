@@ -5,8 +5,13 @@ import { CollaborationCaret } from '@tiptap/extension-collaboration-caret'
 import { Dropcursor, Gapcursor, Placeholder } from '@tiptap/extensions'
 import { BlockIds } from './block-ids.ts'
 import { bodyExtensions } from './body-extensions.ts'
+import { Formulas } from './formulas.ts'
 import { LinkKeys } from './links.ts'
+import { MarkdownPaste } from './markdown-paste.ts'
+import type { PageData } from './page-data.ts'
 import { SlashMenu } from './slash-menu.ts'
+import { SourceEditing } from './source-editing.ts'
+import { Uploads } from './uploads.ts'
 
 /**
  * Makes the editor of a live document. `provider` is connected to live editing, and brings the cursors and the names of
@@ -15,20 +20,26 @@ import { SlashMenu } from './slash-menu.ts'
 export function createEditor(options: {
   element: HTMLElement
   provider: HocuspocusProvider
-  documentId: string
+  page: PageData
   editable: boolean
+  /** Shows the user a message that stays. */
+  warn: (words: string) => void
 }): Editor {
-  const { element, provider, documentId, editable } = options
+  const { element, provider, page, editable, warn } = options
   return new Editor({
     element,
     editable,
     // The policy of the page forbids styles in the page. The same rules stand in its stylesheet.
     injectCSS: false,
     extensions: [
-      ...bodyExtensions({ documentId }),
+      ...bodyExtensions(page),
       BlockIds,
       LinkKeys,
       SlashMenu,
+      SourceEditing,
+      Formulas.configure({ page }),
+      Uploads.configure({ page, warn }),
+      MarkdownPaste.configure({ page }),
       Dropcursor.configure({ color: false, class: 'drop-cursor' }),
       Gapcursor,
       Placeholder.configure({ placeholder: 'Write, or type / for blocks' }),

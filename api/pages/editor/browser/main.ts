@@ -25,7 +25,8 @@ async function start(place: HTMLElement): Promise<void> {
   await connection.hasContent()
   place.replaceChildren()
   const { provider, writing } = connection
-  const editor = createEditor({ element: place, provider, documentId: page.documentId, editable: writing })
+  const warn = (words: string) => line.warn(words)
+  const editor = createEditor({ element: place, provider, page, editable: writing, warn })
   line.element.append(createToolbar(editor, () => openSlashMenu(editor)))
   connection.onWriting = (now) => void editor.setEditable(now)
 }
