@@ -19,7 +19,7 @@ const desk = { viewport: { width: 1280, height: 900 } }
 t.test('the tools of the editor', { skip: noChromium }, async (t) => {
   const service = await startWrittenService(t)
   const { origin } = service
-  const ada = await service.signUp({ email: 'ada@example.test' })
+  const ada = await service.signUp({ email: 'ada@example.test', workspace: 'Elephants' })
   const browser = await startChromium(t)
   const reader = await signedInBrowser(browser, { service, userId: ada.user_id, options: desk })
 
@@ -105,6 +105,40 @@ t.test('the tools of the editor', { skip: noChromium }, async (t) => {
     await stores(t, [p('Ages'), node('table', {}, node('tableRow', {}, head('Name'), head()), row(), row(), row())])
   })
 
+  t.test('code is in colours once its language is known', async (t) => {
+    const { one, page, stores } = await edit([node('codeBlock', {}, text('const litres = 100'))])
+    t.equal(await page.locator('.ProseMirror .hljs-keyword').count(), 0)
+    await one.place({ block: 0 })
+    await page.getByRole('button', { name: 'Language of the code' }).click()
+    await page.getByRole('dialog').getByRole('textbox').fill('ts')
+    await page.keyboard.press('Enter')
+    await page.locator('.ProseMirror .hljs-keyword', { hasText: 'const' }).waitFor()
+    await one.type({ block: 0 }, '\nlet more = 1')
+    await page.locator('.ProseMirror .hljs-keyword', { hasText: 'let' }).waitFor()
+    await stores(t, [node('codeBlock', { language: 'ts' }, text('const litres = 100\nlet more = 1'))])
+  })
+
+  t.test('the contents follow the headings and lead to them, and the page names who else is there', async (t) => {
+    const filler = Array.from({ length: 40 }, (_, number) => p(`Elephant ${number}`))
+    const { id } = await make(ada, [h(1, 'Water'), ...filler, h(2, 'Food'), ...filler])
+    const one = await WrittenPage.open(reader, { origin, id })
+    await one.state.getByText('Saved').waitFor()
+    await one.type({ block: 41 }, ' and salt')
+    const contents = one.page.getByRole('navigation', { name: 'Contents' })
+    await contents.getByRole('link', { name: 'Food and salt' }).click()
+    const top = 'document.querySelector(".ProseMirror h2").getBoundingClientRect().top'
+    t.ok(Number(await one.page.evaluate(top)) < 300, 'the heading is at the top')
+    const address = new URL(one.page.url())
+    t.match(address.hash, /^#block_/)
+    const grace = await service.signUp({ email: 'grace@example.test', workspace: 'Elephants' })
+    const graces = await signedInBrowser(browser, { service, userId: grace.user_id, options: desk })
+    const second = await WrittenPage.open(graces, { origin, id: `${id}${address.hash}` })
+    await one.page.getByText('With grace').waitFor()
+    await second.page.getByText('With ada').waitFor()
+    t.ok(Number(await second.page.evaluate(top)) < 300, 'an address with a block leads to the block')
+    await Promise.all([one.page.close(), graces.context.close()])
+  })
+
   t.test('everybody can use the page: in light and dark, on a phone, with a screen reader', async (t) => {
     const { id } = await make(ada, [p('x')], { title: 'Caring for elephants' })
     const attachmentId = await uploaded(ada, { documentId: id, bytes: samples.png })
@@ -119,7 +153,8 @@ t.test('the tools of the editor', { skip: noChromium }, async (t) => {
       t.strictSame(await violationsOf(one.page), [], `axe-core, ${options.colorScheme}`)
       t.equal(await one.page.evaluate('document.documentElement.scrollWidth > innerWidth'), false, 'nothing sticks out')
       if (process.env['SCREENSHOTS']) {
-        await one.page.screenshot({ path: `${process.env['SCREENSHOTS']}/editor-${options.colorScheme}.png` })
+        const path = `${process.env['SCREENSHOTS']}/editor-${options.colorScheme}.png`
+        await one.page.screenshot({ path, fullPage: true })
       }
       t.strictSame(someone.incidents, [])
       await someone.context.close()

@@ -175,6 +175,17 @@ export const tableCommands: Command[] = [
   { name: 'Delete the table', sign: '✕▦', run: (editor) => editor.chain().focus().deleteTable().run() },
 ]
 
+/** The commands for the block of code around the selection. */
+export const codeCommands: Command[] = [{ name: 'Language of the code', sign: 'Language', run: chooseLanguage }]
+
+async function chooseLanguage(editor: Editor): Promise<void> {
+  const before: unknown = editor.getAttributes('codeBlock')['language']
+  const value = typeof before === 'string' ? before : ''
+  const answer = await ask({ title: 'Language of the code', label: 'Such as ts or python', value, submit: 'Set' })
+  editor.commands.focus()
+  if (answer !== null) editor.commands.updateAttributes('codeBlock', { language: answer.trim() || null })
+}
+
 function mark(type: string, command: Omit<Command, 'run' | 'isActive'>): Command {
   return {
     ...command,

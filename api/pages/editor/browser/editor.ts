@@ -5,6 +5,7 @@ import { CollaborationCaret } from '@tiptap/extension-collaboration-caret'
 import { Dropcursor, Gapcursor, Placeholder } from '@tiptap/extensions'
 import { BlockIds } from './block-ids.ts'
 import { bodyExtensions } from './body-extensions.ts'
+import { CodeColours } from './code-colours.ts'
 import { Formulas } from './formulas.ts'
 import { LinkKeys } from './links.ts'
 import { MarkdownPaste } from './markdown-paste.ts'
@@ -37,6 +38,7 @@ export function createEditor(options: {
       LinkKeys,
       SlashMenu,
       SourceEditing,
+      CodeColours,
       Formulas.configure({ page }),
       Uploads.configure({ page, warn }),
       MarkdownPaste.configure({ page }),

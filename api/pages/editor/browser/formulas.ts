@@ -7,8 +7,8 @@ import { askService } from './service.ts'
 type Formula = { latex: string; display: 'block' | 'inline' }
 
 /**
- * Shows formulas as MathML, which the service makes from their LaTeX and cleans. A formula that the service cannot show,
- * and each formula while the service is out of reach, is shown as it was written.
+ * Shows formulas as MathML, which the service makes from their LaTeX and cleans. A formula that the service cannot
+ * show, and each formula while the service is out of reach, is shown as it was written.
  */
 export const Formulas = Extension.create<{ page: PageData }>({
   name: 'formulas',

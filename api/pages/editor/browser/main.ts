@@ -2,7 +2,9 @@ import { Doc } from 'yjs'
 import { Connection } from './connection.ts'
 import { createEditor } from './editor.ts'
 import { openLocalCopy } from './local-copy.ts'
+import { createOutline, showNamedBlock } from './outline.ts'
 import { readPageData } from './page-data.ts'
+import { createPeopleLine } from './people.ts'
 import { openSlashMenu } from './slash-menu.ts'
 import { StatusLine } from './status-line.ts'
 import { createToolbar } from './toolbar.ts'
@@ -27,6 +29,11 @@ async function start(place: HTMLElement): Promise<void> {
   const { provider, writing } = connection
   const warn = (words: string) => line.warn(words)
   const editor = createEditor({ element: place, provider, page, editable: writing, warn })
-  line.element.append(createToolbar(editor, () => openSlashMenu(editor)))
+  line.element.append(
+    createPeopleLine(provider),
+    createToolbar(editor, () => openSlashMenu(editor)),
+  )
+  place.closest('article')?.append(createOutline(editor))
+  showNamedBlock(editor)
   connection.onWriting = (now) => void editor.setEditable(now)
 }

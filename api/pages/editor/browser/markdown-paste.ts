@@ -44,8 +44,8 @@ const signs = [
   /\[[^\]\n]+\]\([^)\s]+\)/,
 ]
 
-/** Whether a text has signs that only Markdown has. */
-export function looksLikeMarkdown(text: string): boolean {
+// Whether a text has signs that only Markdown has.
+function looksLikeMarkdown(text: string): boolean {
   return text.length < 1_000_000 && signs.some((sign) => sign.test(text))
 }
 

@@ -1,5 +1,13 @@
 import type { Editor } from '@tiptap/core'
-import { type Command, historyCommands, kindCommands, listCommands, tableCommands, textCommands } from './commands.ts'
+import {
+  type Command,
+  codeCommands,
+  historyCommands,
+  kindCommands,
+  listCommands,
+  tableCommands,
+  textCommands,
+} from './commands.ts'
 
 type Shown = { command: Command; button: HTMLButtonElement }
 
@@ -17,19 +25,19 @@ export function createToolbar(editor: Editor, openMenu: () => void): HTMLElement
   const shown = [...historyCommands, ...textCommands, ...listCommands, menu].map((command) =>
     shownButton(editor, command),
   )
-  const ofTable = tableCommands.map((command) => shownButton(editor, command))
-  const tables = group(...ofTable.map(({ button }) => button))
-  tables.setAttribute('role', 'group')
-  tables.setAttribute('aria-label', 'Table')
+  const ofPlace = [
+    placeGroup(editor, { type: 'table', label: 'Table', commands: tableCommands }),
+    placeGroup(editor, { type: 'codeBlock', label: 'Code', commands: codeCommands }),
+  ]
   const [undo, redo, ...rest] = shown.map(({ button }) => button)
-  toolbar.append(group(undo, redo), kinds, group(...rest), tables)
+  toolbar.append(group(undo, redo), kinds, group(...rest), ...ofPlace.map(({ element }) => element))
   moveByArrows(toolbar, editor)
 
   const update = () => {
     toolbar.hidden = !editor.isEditable
-    tables.hidden = !editor.isActive('table')
+    for (const { element, type } of ofPlace) element.hidden = !editor.isActive(type)
     kinds.value = String(kindCommands.findIndex((command) => command.isActive?.(editor)))
-    for (const { command, button } of [...shown, ...ofTable]) {
+    for (const { command, button } of [...shown, ...ofPlace.flatMap(({ buttons }) => buttons)]) {
       if (command.isActive) button.setAttribute('aria-pressed', String(command.isActive(editor)))
       button.setAttribute('aria-disabled', String(command.isPossible?.(editor) === false))
     }
@@ -38,6 +46,15 @@ export function createToolbar(editor: Editor, openMenu: () => void): HTMLElement
   editor.on('update', onceAFrame(update))
   update()
   return toolbar
+}
+
+// The tools for the block of one type, which are there while the selection is in such a block.
+function placeGroup(editor: Editor, { type, label, commands }: { type: string; label: string; commands: Command[] }) {
+  const buttons = commands.map((command) => shownButton(editor, command))
+  const element = group(...buttons.map(({ button }) => button))
+  element.setAttribute('role', 'group')
+  element.setAttribute('aria-label', label)
+  return { type, element, buttons }
 }
 
 function group(...buttons: (HTMLElement | undefined)[]): HTMLElement {
