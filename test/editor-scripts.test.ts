@@ -1,6 +1,9 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import t from 'tap'
-import { editorBundle } from '../api/pages/editor/bundle.ts'
+import { editorBundle, makeBundle } from '../api/pages/editor/bundle.ts'
+import { keepBundle, readKeptBundle } from '../api/pages/editor/kept-bundle.ts'
 import { p } from './body/build.ts'
 import { make } from './support/documents.ts'
 import { startTestService } from './support/service.ts'
@@ -24,6 +27,20 @@ t.test('the editor comes as one small script that browsers keep for good', async
   const bytes = Buffer.from(await plain.arrayBuffer())
   t.ok(bytes.equals(gunzipSync(scripts.get(entry)?.compressed ?? Buffer.alloc(0))))
   t.equal((await fetch(`${origin}/assets/editor/editor-OTHER.js`)).status, 404)
+})
+
+t.test('a bundle is kept for the next start, until one of its sources is another', async (t) => {
+  const file = join(t.testdir({}), 'cache/bundle.json')
+  t.equal(await readKeptBundle(file), null)
+  const { bundle, sources } = await makeBundle()
+  t.ok(sources.includes('shared/body/nodes.ts'), 'the schema of bodies is one of its sources')
+  await Promise.all([keepBundle(file, { bundle, sources }), keepBundle(file, { bundle, sources })])
+  t.strictSame(await readKeptBundle(file), bundle)
+  const kept = await readFile(file, 'utf8')
+  await writeFile(file, kept.replace(/("shared\/body\/nodes.ts":")[0-9a-f]{8}/, '$100000000'))
+  t.equal(await readKeptBundle(file), null)
+  await writeFile(file, kept.slice(0, 1000))
+  t.equal(await readKeptBundle(file), null, 'a broken file is no bundle')
 })
 
 t.test('the page of a document runs no script but the editor, and speaks to nobody but the service', async (t) => {

@@ -88,6 +88,21 @@ t.test('the tools of the editor', { skip: noChromium }, async (t) => {
     await stores(t, [p(text('Elephants', marks)), p('Ferns')])
   })
 
+  t.test('details are written one after the other by keyboard', async (t) => {
+    const { one, page, stores, menuLine } = await edit([p('More')])
+    await one.type({ block: 0 }, '\n/details')
+    await menuLine('Details').waitFor()
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('Trunks\nForty thousand muscles.')
+    const details = node(
+      'details',
+      {},
+      node('detailsSummary', {}, text('Trunks')),
+      node('detailsContent', {}, p('Forty thousand muscles.')),
+    )
+    await stores(t, [p('More'), details])
+  })
+
   t.test('a table gets rows and columns, and every cell an id of its own', async (t) => {
     const { one, page, stores, menuLine } = await edit([p('Ages')])
     await one.type({ block: 0 }, '\n/table')
@@ -150,6 +165,7 @@ t.test('the tools of the editor', { skip: noChromium }, async (t) => {
       const someone = await signedInBrowser(browser, { service, userId: ada.user_id, options })
       const one = await WrittenPage.open(someone, { origin, id })
       await one.state.getByText('Saved').waitFor()
+      await one.page.locator('.ProseMirror math').nth(4).waitFor()
       t.strictSame(await violationsOf(one.page), [], `axe-core, ${options.colorScheme}`)
       t.equal(await one.page.evaluate('document.documentElement.scrollWidth > innerWidth'), false, 'nothing sticks out')
       if (process.env['SCREENSHOTS']) {

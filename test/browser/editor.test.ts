@@ -2,6 +2,7 @@ import t from 'tap'
 import type { BlockNode, BodyNode } from '../../shared/body/document.ts'
 import { bodySchema } from '../../shared/body/nodes.ts'
 import { plainText } from '../../shared/body/text.ts'
+import { sql } from '../../shared/database/database.ts'
 import { h, p, text, ul } from '../body/build.ts'
 import { samples, uploaded } from '../support/attachments.ts'
 import type { Client } from '../support/client.ts'
@@ -165,7 +166,7 @@ t.test('the editor of the service', { skip: noChromium }, async (t) => {
     await one.page.close()
   })
 
-  t.test('a document that is deleted, and a session that ends, close the editor with a reason', async (t) => {
+  t.test('a document that is deleted closes its editor with a reason, and leaves no copy', async (t) => {
     const { id } = await make(ada, [p('Water')])
     const one = await WrittenPage.open(adas, { origin, id })
     await one.state.getByText('Saved').waitFor()
@@ -176,6 +177,32 @@ t.test('the editor of the service', { skip: noChromium }, async (t) => {
       'indexedDB.databases().then((all) => all.filter(({ name }) => name.includes(location.pathname.slice(3))))'
     await until(async () => ((await one.page.evaluate(copies)) as unknown[]).length === 0)
     await one.page.close()
+  })
+
+  t.test('a person who becomes a viewer, and a person who signs out, type nothing more', async (t) => {
+    const { id } = await make(ada, [p('Water')])
+    const hopper = await service.signUp({ workspace, email: 'hopper@example.test' })
+    const someone = await person(hopper)
+    const one = await WrittenPage.open(someone, { origin, id })
+    await one.type({ block: 0 }, ' flows')
+    await one.state.getByText('Saved').waitFor()
+    await service.database.query(sql.unsafe`UPDATE memberships SET role = 'viewer' WHERE user_id = ${hopper.user_id}`)
+    await one.state.getByText('Read only').waitFor()
+    t.equal(await one.text.getAttribute('contenteditable'), 'false')
+    await service.database.query(sql.unsafe`UPDATE memberships SET role = 'editor' WHERE user_id = ${hopper.user_id}`)
+    await one.state.getByText('Saved').waitFor()
+    t.equal(await one.text.getAttribute('contenteditable'), 'true')
+
+    const other = await someone.context.newPage()
+    await other.goto(`${origin}/account/tokens`)
+    await other.getByRole('button', { name: 'Sign out' }).click()
+    await one.page.getByRole('alert').getByText('You are signed out').waitFor()
+    t.equal(await one.text.getAttribute('contenteditable'), 'false')
+    const copies = 'indexedDB.databases().then((all) => all.length)'
+    await until(async () => (await other.evaluate(copies)) === 0)
+    t.strictSame(texts((await bodyOf(ada, id)).blocks), ['Water flows'])
+    t.strictSame(someone.incidents, [])
+    await someone.context.close()
   })
 
   t.test('nothing went wrong in any page, and no page asked another host', async (t) => {

@@ -1,37 +1,45 @@
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip as gzipWithCallback } from 'node:zlib'
-
-/** A script of the editor as browsers get it, plain and compressed. */
-export type Script = { bytes: Buffer; compressed: Buffer }
-
-/** The scripts of the editor by name. `entry` is the script that the page loads first; it loads the others by need. */
-export type EditorBundle = { entry: string; scripts: ReadonlyMap<string, Script> }
+import { type EditorBundle, keepBundle, readKeptBundle } from './kept-bundle.ts'
 
 const gzip = promisify(gzipWithCallback)
+const root = join(import.meta.dirname, '../../..')
 const folder = join(import.meta.dirname, 'browser')
+const keptFile = join(root, 'node_modules/.cache/editor/bundle.json')
 
 let bundle: Promise<EditorBundle> | undefined
 
 /**
- * The editor, bundled from `browser/` by the first call. It takes less than a second of processor time in a process of
- * its own. The names of the scripts contain the digests of their contents, so every process of one release has the same
- * names, and browsers may keep the scripts for good. After a failure the next call tries again.
+ * The editor, bundled from `browser/`. The first start after a change of the sources bundles it, in less than a second
+ * of a process of its own. Later starts find it in `node_modules/.cache`; where nothing can be written there, each
+ * process bundles. The names of the scripts contain the digests of their contents. So every process of one release has
+ * the same names, and browsers may keep the scripts for good. After a failure the next call tries again.
  */
 export function editorBundle(): Promise<EditorBundle> {
-  bundle ??= makeBundle().catch((error: unknown) => {
+  bundle ??= keptOrMade().catch((error: unknown) => {
     bundle = undefined
     throw error
   })
   return bundle
 }
 
-async function makeBundle(): Promise<EditorBundle> {
-  // The bundler is loaded here, because only a process that serves editors needs it.
+async function keptOrMade(): Promise<EditorBundle> {
+  const kept = await readKeptBundle(keptFile)
+  if (kept !== null) return kept
+  const made = await makeBundle()
+  // In an installation that cannot be written, every process bundles the editor anew.
+  await keepBundle(keptFile, made).catch(() => {})
+  return made.bundle
+}
+
+/** Bundles the editor, and names its sources besides packages by their paths below the root of the repository. */
+export async function makeBundle(): Promise<{ bundle: EditorBundle; sources: string[] }> {
+  // The bundler is loaded here, because most starts of a process do not need it.
   const { build, stop } = await import('esbuild')
   const { outputFiles, metafile } = await build({
     entryPoints: { editor: join(folder, 'main.ts') },
-    absWorkingDir: folder,
+    absWorkingDir: root,
     outdir: folder,
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
@@ -47,13 +55,16 @@ async function makeBundle(): Promise<EditorBundle> {
     logLevel: 'silent',
   })
   await stop()
-  const isEntry = (path: string) => metafile.outputs[path]?.entryPoint === 'main.ts'
-  const entry = Object.keys(metafile.outputs).find(isEntry) ?? ''
+  const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1)
+  const [entry = ''] = Object.entries(metafile.outputs).flatMap(([path, { entryPoint }]) =>
+    entryPoint?.endsWith('/main.ts') ? [nameOf(path)] : [],
+  )
   const scripts = await Promise.all(
     outputFiles.map(async ({ path, contents }) => {
       const bytes = Buffer.from(contents)
-      return [path.slice(folder.length + 1), { bytes, compressed: await gzip(bytes, { level: 9 }) }] as const
+      return [nameOf(path), { bytes, compressed: await gzip(bytes, { level: 9 }) }] as const
     }),
   )
-  return { entry, scripts: new Map(scripts) }
+  const sources = Object.keys(metafile.inputs).filter((path) => !path.startsWith('node_modules/'))
+  return { bundle: { entry, scripts: new Map(scripts) }, sources }
 }

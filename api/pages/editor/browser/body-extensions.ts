@@ -10,8 +10,10 @@ import { Paragraph } from '@tiptap/extension-paragraph'
 import { Text } from '@tiptap/extension-text'
 import { bodyNode } from './body-schema.ts'
 import { details } from './details.ts'
+import { formulas } from './formulas.ts'
 import { marks } from './marks.ts'
 import { ownNodes } from './own-nodes.ts'
+import type { PageData } from './page-data.ts'
 import { pictures } from './pictures.ts'
 import { tables } from './tables.ts'
 
@@ -27,8 +29,11 @@ const alignment = {
 }
 const alignments = ['left', 'center', 'right', 'justify']
 
-/** Extensions for all nodes and marks of bodies, and for nothing else. Images are shown as parts of the document. */
-export function bodyExtensions({ documentId }: { documentId: string }): AnyExtension[] {
+/**
+ * Extensions for all nodes and marks of bodies, and for nothing else. `page` says where pictures and formulas come
+ * from.
+ */
+export function bodyExtensions(page: PageData): AnyExtension[] {
   return [
     Document,
     Text,
@@ -51,7 +56,8 @@ export function bodyExtensions({ documentId }: { documentId: string }): AnyExten
     ...tables,
     ...details,
     ...ownNodes,
-    ...pictures(documentId),
+    ...formulas(page),
+    ...pictures(page.documentId),
     ...marks,
   ]
 }

@@ -49,7 +49,7 @@ function colours(): Plugin<DecorationSet> {
     key,
     view(view) {
       void load(view)
-      return { update: () => void load(view) }
+      return { update: (_view, before) => before.doc !== view.state.doc && void load(view) }
     },
     state: {
       init: () => DecorationSet.empty,

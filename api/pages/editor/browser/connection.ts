@@ -22,6 +22,7 @@ export class Connection {
   readonly #parts: Parts
   #facts: SaveFacts
   #refusedTicket: TicketRefusal | null = null
+  #pause = 0
 
   constructor(parts: Parts) {
     const { live, page, copy } = parts
@@ -31,7 +32,7 @@ export class Connection {
       writing: page.mayWrite,
       unsaved: copy?.hadUnsaved ?? false,
       refusal: null,
-      keptHere: copy !== null,
+      copy: copy === null ? 'none' : 'current',
     }
     this.provider = new HocuspocusProvider({
       url: page.collaborationUrl,
@@ -46,11 +47,11 @@ export class Connection {
       onStateless: ({ payload }) => this.#onMessage(JSON.parse(payload) as ServiceMessage),
     })
     live.on('update', (_update: Uint8Array, origin: unknown) => {
-      if (origin !== this.provider && !copy?.isSource(origin)) this.#update({ unsaved: true })
+      if (origin !== this.provider && !copy?.isSource(origin)) this.#onTyped()
     })
     addEventListener('online', () => void this.provider.connect())
     addEventListener('beforeunload', (event) => {
-      if (this.#facts.unsaved && copy === null) event.preventDefault()
+      if (this.#facts.unsaved && this.#facts.copy !== 'current') event.preventDefault()
     })
     this.#update({})
   }
@@ -64,6 +65,18 @@ export class Connection {
   async hasContent(): Promise<void> {
     const isEmpty = this.#parts.live.getXmlFragment('default').length === 0
     if (isEmpty) await new Promise((resolve) => this.provider.on('synced', resolve))
+  }
+
+  // The copy is asked after a pause in typing, so that the words for the user do not change with each key.
+  #onTyped(): void {
+    const { copy } = this.#parts
+    this.#update({ unsaved: true, ...(copy !== null && { copy: 'behind' }) })
+    clearTimeout(this.#pause)
+    this.#pause = window.setTimeout(async () => {
+      const pause = this.#pause
+      await copy?.hasAll()
+      if (copy !== null && pause === this.#pause) this.#update({ copy: 'current' })
+    }, pauseMs)
   }
 
   async #ticket(): Promise<string> {
@@ -111,6 +124,9 @@ export class Connection {
     if (!isKept) void this.#parts.copy?.remove()
   }
 }
+
+// The pause in typing, in milliseconds, after which the copy is asked whether it has everything.
+const pauseMs = 200
 
 // After these reasons the service lets nobody in again, so the page stops asking.
 const finalReasons = new Set(['invalid_token', 'document_not_found', 'too_many_connections'])

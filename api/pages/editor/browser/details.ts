@@ -1,5 +1,6 @@
-import type { Node } from '@tiptap/core'
+import type { Editor, Node } from '@tiptap/core'
 import { Details, DetailsContent, DetailsSummary } from '@tiptap/extension-details'
+import type { Node as DocumentNode } from '@tiptap/pm/model'
 import { bodyNode } from './body-schema.ts'
 
 /**
@@ -7,12 +8,27 @@ import { bodyNode } from './body-schema.ts'
  * attribute `open` says how the text is shown at first.
  */
 export const details: Node[] = [
-  bodyNode(Details).extend({ addNodeView: () => detailsView }),
+  bodyNode(Details).extend({
+    addNodeView: () => detailsView,
+    addKeyboardShortcuts() {
+      const stock = this.parent?.() ?? {}
+      return { ...stock, Enter: (press) => enterEmptyContent(press.editor) || (stock['Enter']?.(press) ?? false) }
+    },
+  }),
   bodyNode(DetailsSummary),
   bodyNode(DetailsContent).extend({ addNodeView: () => null as never }),
 ]
 
-function detailsView({ node }: { node: { attrs: { [name: string]: unknown } } }) {
+// Enter in the summary leads to the text below while that text is empty. Otherwise it makes a new paragraph.
+function enterEmptyContent(editor: Editor): boolean {
+  const { $head } = editor.state.selection
+  if ($head.parent.type.name !== 'detailsSummary') return false
+  const first = editor.state.doc.nodeAt($head.after())?.firstChild
+  if (!first?.isTextblock || first.content.size > 0) return false
+  return editor.commands.setTextSelection($head.after() + 2)
+}
+
+function detailsView({ node }: { node: DocumentNode }) {
   const dom = document.createElement('div')
   const button = document.createElement('button')
   const contentDOM = document.createElement('div')
@@ -25,15 +41,15 @@ function detailsView({ node }: { node: { attrs: { [name: string]: unknown } } })
     button.setAttribute('aria-expanded', String(open))
     button.setAttribute('aria-label', open ? 'Hide the details' : 'Show the details')
   }
-  setOpen(node.attrs['open'] === true)
+  // Details that nobody has written yet are open, since their writer is about to go on.
+  setOpen(node.attrs['open'] === true || node.lastChild?.textContent === '')
   button.addEventListener('click', () => setOpen(!dom.classList.contains('is-open')))
   dom.append(button, contentDOM)
-  const type = (node as { type?: unknown }).type
   return {
     dom,
     contentDOM,
     ignoreMutation: (mutation: { type: string; target: globalThis.Node }) =>
       mutation.type !== 'selection' && !contentDOM.contains(mutation.target),
-    update: (updated: { type: unknown }) => updated.type === type,
+    update: (updated: DocumentNode) => updated.type === node.type,
   }
 }

@@ -6,7 +6,6 @@ import { Dropcursor, Gapcursor, Placeholder } from '@tiptap/extensions'
 import { BlockIds } from './block-ids.ts'
 import { bodyExtensions } from './body-extensions.ts'
 import { CodeColours } from './code-colours.ts'
-import { Formulas } from './formulas.ts'
 import { LinkKeys } from './links.ts'
 import { MarkdownPaste } from './markdown-paste.ts'
 import type { PageData } from './page-data.ts'
@@ -39,7 +38,6 @@ export function createEditor(options: {
       SlashMenu,
       SourceEditing,
       CodeColours,
-      Formulas.configure({ page }),
       Uploads.configure({ page, warn }),
       MarkdownPaste.configure({ page }),
       Dropcursor.configure({ color: false, class: 'drop-cursor' }),

@@ -8,6 +8,8 @@ export type LocalCopy = {
   hadUnsaved: boolean
   /** Notes whether there is such text now. */
   noteUnsaved: (unsaved: boolean) => void
+  /** Resolves when the copy has everything that the document has now. */
+  hasAll: () => Promise<void>
   /** Whether an update of the document came from the copy. */
   isSource: (origin: unknown) => boolean
   /** Removes the copy. */
@@ -36,6 +38,7 @@ export async function openLocalCopy(live: Doc, { userId, documentId }: PageData)
   return {
     hadUnsaved: (await persistence.get(unsavedKey)) === 1,
     noteUnsaved: (unsaved) => void persistence.set(unsavedKey, Number(unsaved)),
+    hasAll: () => written(persistence),
     isSource: (origin) => origin === persistence,
     remove: () => persistence.clearData(),
   }
@@ -46,6 +49,15 @@ const unsavedKey = 'unsaved'
 
 function prefixOf(userId: string): string {
   return `${prefix}${userId} `
+}
+
+// A transaction of the browser's storage begins when the writes to the same store before it have ended.
+function written({ db }: IndexeddbPersistence): Promise<void> {
+  return new Promise((resolve) => {
+    const transaction = db?.transaction('updates', 'readonly')
+    transaction?.addEventListener('complete', () => resolve())
+    transaction?.objectStore('updates').count()
+  })
 }
 
 async function removeCopiesOfOthers(userId: string): Promise<void> {

@@ -12,7 +12,7 @@ const callouts: { [kind: string]: string } = {
 const fixed = { contenteditable: 'false' }
 const inside = ['div', { 'data-content': '' }, 0] as const
 
-/** The nodes of bodies for which Tiptap has no package. */
+/** The nodes of bodies for which Tiptap has no package, besides formulas and pictures. */
 export const ownNodes: Node[] = [
   ownNode('callout', ({ attrs }) => {
     const word = callouts[attrs['kind']] ?? attrs['kind']
@@ -24,8 +24,6 @@ export const ownNodes: Node[] = [
   }),
   ownNode('footnoteReference', ({ attrs }) => ['sup', { class: 'noteref' }, `[${attrs['label']}]`]),
   ownNode('mention', ({ attrs }) => ['span', { class: 'mention' }, `@${attrs['label'] ?? attrs['id']}`]),
-  ownNode('blockMath', ({ attrs }) => ['div', { class: 'math', dir: 'ltr' }, ['code', {}, attrs['latex']]]),
-  ownNode('inlineMath', ({ attrs }) => ['span', { class: 'math', dir: 'ltr' }, ['code', {}, attrs['latex']]]),
   ownNode('frontmatter', ({ attrs }) => ['pre', { class: 'source', 'data-source': 'Properties' }, attrs['yaml']]),
   ownNode('htmlBlock', ({ attrs }) => ['pre', { class: 'source', 'data-source': 'HTML' }, attrs['html']]),
   ownNode('htmlInline', ({ attrs }) => ['code', { class: 'tag' }, attrs['html']]),

@@ -8,8 +8,8 @@ export type SaveFacts = {
   unsaved: boolean
   /** The code of the error for which the service could not store the text; null while there is none. */
   refusal: string | null
-  /** Whether the browser keeps a copy of the document. */
-  keptHere: boolean
+  /** Whether the copy of the document in this browser has everything; `none` where the browser keeps no copy. */
+  copy: 'none' | 'behind' | 'current'
 }
 
 /** The state of saving: a name for the stylesheet, and a sentence for the user. */
@@ -32,10 +32,11 @@ export function saveStateOf(facts: SaveFacts): SaveState {
   return unsaved ? { name: 'saving', words: 'Saving…' } : { name: 'saved', words: 'Saved' }
 }
 
-function offlineWords({ writing, unsaved, keptHere }: SaveFacts): string {
+function offlineWords({ writing, unsaved, copy }: SaveFacts): string {
   if (!writing) return 'Offline. You see the document as it was.'
-  if (!keptHere) return unsaved ? 'Offline. Keep this page open: your changes are only here.' : 'Offline.'
-  return unsaved ? 'Offline. Your changes are kept on this device.' : 'Offline. What you type is kept on this device.'
+  if (copy === 'none') return unsaved ? 'Offline. Keep this page open: your changes are only here.' : 'Offline.'
+  if (!unsaved) return 'Offline. What you type is kept on this device.'
+  return copy === 'current' ? 'Offline. Your changes are kept on this device.' : 'Offline. Keeping your changes…'
 }
 
 const reasons: { [code: string]: string } = {
