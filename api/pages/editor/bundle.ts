@@ -33,7 +33,7 @@ async function keptOrMade(): Promise<EditorBundle> {
   return made.bundle
 }
 
-/** Bundles the editor, and names its sources besides packages by their paths below the root of the repository. */
+/** Bundles the editor, and names its sources besides packages by their paths below the repository. @internal */
 export async function makeBundle(): Promise<{ bundle: EditorBundle; sources: string[] }> {
   // The bundler is loaded here, because most starts of a process do not need it.
   const { build, stop } = await import('esbuild')
