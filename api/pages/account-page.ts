@@ -1,5 +1,5 @@
 import type { SignedIn } from '../../shared/auth/sessions.ts'
-import { type Browser, browserOf, requireOwnForm } from './browser.ts'
+import { type Browser, browserOf, requireOwnForm, requireOwnScript } from './browser.ts'
 import type { Form, Page, PageAnswer, PageCall } from './page.ts'
 import type { Frame } from './render.ts'
 
@@ -11,6 +11,8 @@ const fallback = '/account/tokens'
 /** The input of an account page's handler: the call, and the person who is signed in. */
 export type AccountCall = PageCall & {
   user: SignedIn
+  /** The id of the browser's session. It is a secret of the browser. */
+  sessionId: string
   csrfToken: string
   /** The person who is signed in, for the layout. */
   account: NonNullable<Frame['account']>
@@ -21,14 +23,16 @@ export type AccountFormCall = AccountCall & { submitted: Form }
 
 /**
  * Declares a page for people who are signed in. Other people are sent to the sign-in page and come back afterwards.
- * Forms must carry the CSRF token of the session.
+ * Forms must carry the CSRF token of the session. `receive` takes what a script of a page sends by POST, whatever its
+ * body is, with that token in the header `X-CSRF-Token`.
  */
 export function accountPage(spec: {
   path: string
   get?: (call: AccountCall) => Promise<PageAnswer>
   post?: (call: AccountFormCall) => Promise<PageAnswer>
+  receive?: (call: AccountCall) => Promise<PageAnswer>
 }): Page {
-  const { get, post } = spec
+  const { get, post, receive } = spec
   // The page for a person who sends a form after the session has ended. The form is lost, so the person gets the page
   // of the form after signing in.
   const afterForm = get === undefined ? null : spec.path
@@ -43,6 +47,13 @@ export function accountPage(spec: {
           return post({ ...accountCall, submitted })
         }),
     }),
+    ...(receive && {
+      post: (call) =>
+        signedIn({ call, comeBack: null }, async (accountCall, browser) => {
+          requireOwnScript(call, browser)
+          return receive(accountCall)
+        }),
+    }),
   }
 }
 
@@ -55,8 +66,8 @@ async function signedIn(
   const user = browser.signedIn
   if (user === null) return { location: `/login?next=${encodeURIComponent(nextPath(visit.comeBack))}` }
   call.response.vary('Cookie')
-  const { csrfToken } = browser
-  return handle({ ...call, user, csrfToken, account: { email: user.email, csrfToken } }, browser)
+  const { id: sessionId, csrfToken } = browser
+  return handle({ ...call, user, sessionId, csrfToken, account: { email: user.email, csrfToken } }, browser)
 }
 
 /**

@@ -8,6 +8,7 @@ const types = {
   'pages.css': 'text/css; charset=utf-8',
   'document.css': 'text/css; charset=utf-8',
   'reference.css': 'text/css; charset=utf-8',
+  'editor.css': 'text/css; charset=utf-8',
   'icon.svg': 'image/svg+xml',
 } as const
 

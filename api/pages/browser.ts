@@ -65,10 +65,21 @@ export function refuseOtherSites(call: PageCall): void {
  * to the browser.
  */
 export function requireOwnForm(call: PageCall, submitted: { browser: Browser; form: Form }): void {
+  requireToken(call, { browser: submitted.browser, token: submitted.form.field('csrf_token') })
+}
+
+/**
+ * Refuses with 403 what does not have the CSRF token of this browser in the header `X-CSRF-Token`. Only scripts of this
+ * service's pages know that token.
+ */
+export function requireOwnScript(call: PageCall, browser: Browser): void {
+  requireToken(call, { browser, token: call.request.get('x-csrf-token') ?? '' })
+}
+
+function requireToken(call: PageCall, { browser, token }: { browser: Browser; token: string }): void {
   refuseOtherSites(call)
-  const token = submitted.form.field('csrf_token')
   const { SESSION_SECRET } = call.service.config
-  if (!isCsrfTokenOf(SESSION_SECRET, { browserId: submitted.browser.id, token })) throw forged()
+  if (!isCsrfTokenOf(SESSION_SECRET, { browserId: browser.id, token })) throw forged()
 }
 
 /**

@@ -1,9 +1,9 @@
 /**
  * The headers that bound what a browser does with a page. Scripts, frames around the page and other origins are
  * forbidden, and forms may be sent only to this origin. `relaxed` widens single directives, such as `style-src` for
- * documents with styles.
+ * documents with styles, and `script-src` for the editor.
  */
-export function pageHeaders(relaxed: Partial<Policy> = {}): Record<string, string> {
+export function pageHeaders(relaxed: Policy = {}): Record<string, string> {
   const policy = Object.entries({ ...strictest, ...relaxed })
   return {
     'Content-Security-Policy': policy.map(([directive, sources]) => `${directive} ${sources}`).join('; '),
@@ -14,7 +14,7 @@ export function pageHeaders(relaxed: Partial<Policy> = {}): Record<string, strin
   }
 }
 
-type Policy = typeof strictest
+type Policy = Partial<Record<keyof typeof strictest | 'script-src' | 'connect-src', string>>
 
 const strictest = {
   'default-src': "'none'",

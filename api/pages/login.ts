@@ -55,6 +55,8 @@ export const logoutPage = page({
   async post(call) {
     refuseOtherSites(call)
     await signOut(call, await browserOf(call))
+    // The editor keeps copies of documents in the browser, which the next person must not find.
+    call.response.set('Clear-Site-Data', '"storage"')
     return { location: '/login' }
   },
 })

@@ -1,6 +1,9 @@
 import { assetPage } from './assets.ts'
 import { accountOf } from './browser.ts'
 import { devicePage } from './device.ts'
+import { formulasPage, markdownPage } from './editor/conversions.ts'
+import { editorAttachmentPage, editorPage, editorScriptPage, ticketPage } from './editor/pages.ts'
+import { editorUploadPage } from './editor/uploads.ts'
 import { guideChapterPage, guidePage } from './guide/pages.ts'
 import { loginPage, logoutPage } from './login.ts'
 import { openIdCallbackPage, openIdPage } from './openid.ts'
@@ -39,4 +42,11 @@ export const pages: readonly Page[] = [
   tokensPage,
   revokeTokenPage,
   devicePage,
+  editorPage,
+  ticketPage,
+  editorAttachmentPage,
+  editorUploadPage,
+  editorScriptPage,
+  markdownPage,
+  formulasPage,
 ]

@@ -17,7 +17,7 @@ export type Ticket = {
 /**
  * Makes a ticket `svc_tik_…`, with which a page of a signed-in browser opens one document for live editing. The ticket
  * counts for 60 seconds. The signature lets every process verify a ticket without a table of tickets; `secret` is
- * SESSION_SECRET, and `sessionId` the id of the browser's session. @internal
+ * SESSION_SECRET, and `sessionId` the id of the browser's session.
  */
 export function mintTicket(
   secret: string,

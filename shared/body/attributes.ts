@@ -1,4 +1,4 @@
-import { codePoints } from '../schema/strings.ts'
+import { codePoints } from '../schema/code-points.ts'
 import type { Json } from './document.ts'
 
 /** The highest number of code points of an address: the `href` of a link, the `src` of an image. */

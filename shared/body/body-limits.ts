@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts'
 import { Refusal } from '../errors/errors.ts'
-import { codePoints } from '../schema/strings.ts'
+import { codePoints } from '../schema/code-points.ts'
 import type { BodyNode, DocNode } from './document.ts'
 
 /** The highest number of levels of nested blocks; a top-level block is at level 1. */

@@ -1,6 +1,6 @@
 import { Refusal } from '../errors/errors.ts'
+import { codePoints } from '../schema/code-points.ts'
 import { blockIdPattern, newId } from '../schema/ids.ts'
-import { codePoints } from '../schema/strings.ts'
 import { type BodyLimits, maximumNodes } from './body-limits.ts'
 import type { Warning } from './document.ts'
 

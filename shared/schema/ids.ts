@@ -1,9 +1,8 @@
-import { randomFillSync } from 'node:crypto'
 import { monotonicFactory } from 'ulid'
 
 // The library asks for sixteen random numbers an id. Asking the system for each number would cost forty times as much,
-// so these bytes are drawn at once.
-const randomBytes = Buffer.alloc(4096)
+// so these bytes are drawn at once. Browsers load this file, too, so it uses what Node and browsers share.
+const randomBytes = new Uint8Array(4096)
 let used = randomBytes.length
 
 // One factory for the process, so that ids made within one millisecond also sort in the order in which they were made.
@@ -48,7 +47,7 @@ export function newId(prefix: IdPrefix): string {
 // A number from 0 to below 1 of eight random bits. The library uses five of these bits.
 function randomFraction(): number {
   if (used === randomBytes.length) {
-    randomFillSync(randomBytes)
+    crypto.getRandomValues(randomBytes)
     used = 0
   }
   const byte = randomBytes[used] ?? 0

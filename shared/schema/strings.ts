@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { codePoints } from './code-points.ts'
 
 type TextOptions = { min?: number; max?: number; description?: string; pattern?: string }
 
@@ -55,23 +56,4 @@ export function cutText(value: string, length: number): string {
   return Array.from(value.slice(0, 2 * length))
     .slice(0, length)
     .join('')
-}
-
-/** The number of Unicode code points of a text, the unit of every length in the contract. */
-export function codePoints(text: string): number {
-  let count = text.length
-  for (let index = 0; index < text.length; index++) {
-    // A surrogate pair is one code point of two units.
-    const isPair = isHighSurrogate(text.charCodeAt(index)) && isLowSurrogate(text.charCodeAt(index + 1))
-    if (isPair) count -= 1
-  }
-  return count
-}
-
-function isHighSurrogate(unit: number): boolean {
-  return (unit & 0xfc00) === 0xd800
-}
-
-function isLowSurrogate(unit: number): boolean {
-  return (unit & 0xfc00) === 0xdc00
 }

@@ -18,6 +18,7 @@ import { PageRefusal, pageMissing } from '../refusals.ts'
 import { type Moment, momentOf, view } from '../render.ts'
 import { enterPassword, isAdmitted, passwordPage } from './password.ts'
 import { sharedHtml } from './shared-html.ts'
+import { styleSources } from './style-sources.ts'
 
 /** A page as it is sent. `version` is the digest of its bytes, for the ETag. */
 type RenderedPage = { version: string; bytes: Buffer; headers: Record<string, string> }
@@ -34,9 +35,6 @@ const pages = new LRUCache<string, RenderedPage>({
 
 // The renderings that are going on, by key.
 const running = new Map<string, Promise<Rendering>>()
-
-// The most style attributes that the Content-Security-Policy of a page admits. More would make the header too large.
-const maximumStyles = 40
 
 const shareView = view<{ html: string; changed: Moment }>('share')
 
@@ -144,17 +142,6 @@ async function renderPage(share: ShareRow, stored: CurrentBody): Promise<Rendere
       'X-Robots-Tag': 'noindex, nofollow',
     },
   }
-}
-
-// The `style-src` of a page. Alignment and colours are in style attributes, and the policy admits the first 40 of them
-// by their hashes. The pattern also finds a text that only looks like such an attribute, but its hash does no harm.
-function styleSources(html: string): string {
-  const styles = new Set(Array.from(html.matchAll(/ style="([a-z-]+:[^"<>&;]+)"/g), (match) => match[1] as string))
-  if (styles.size === 0) return "'self'"
-  const hashes = [...styles]
-    .slice(0, maximumStyles)
-    .map((style) => `'sha256-${createHash('sha256').update(style).digest('base64')}'`)
-  return ["'self'", "'unsafe-hashes'", ...hashes].join(' ')
 }
 
 // Returns the page of a key. Calls that ask for the same page at the same time share one rendering. `render` returns

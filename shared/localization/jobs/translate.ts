@@ -6,7 +6,7 @@ import { textComputation } from '../../body/stored-body.ts'
 import { ComputationLimitError } from '../../computations/computation.ts'
 import { compute } from '../../computations/compute.ts'
 import { ModelError, type ModelErrorCode, type ModelRequest } from '../../models/model.ts'
-import { codePoints } from '../../schema/strings.ts'
+import { codePoints } from '../../schema/code-points.ts'
 import { computeContent, computeMarkdown } from '../inline/compute.ts'
 import type { InlineMarkdown } from '../inline/markdown.ts'
 

@@ -1,4 +1,4 @@
-import { codePoints } from '../../schema/strings.ts'
+import { codePoints } from '../../schema/code-points.ts'
 
 /** A text in NFKC that maps its own UTF-16 offsets back to offsets of the original text. */
 type Normalised = { text: string; startAt(offset: number): number; endAt(offset: number): number }

@@ -1,0 +1,109 @@
+import { Extension } from '@tiptap/core'
+import { isChangeOrigin } from '@tiptap/extension-collaboration'
+import { type Node as DocumentNode, Fragment, Slice } from '@tiptap/pm/model'
+import { type EditorState, Plugin, type Transaction } from '@tiptap/pm/state'
+import { ReplaceAroundStep, ReplaceStep, type Step } from '@tiptap/pm/transform'
+import type { EditorView } from '@tiptap/pm/view'
+import { bodySchema, isBlockType } from '../../../../shared/body/nodes.ts'
+import { newId } from '../../../../shared/schema/ids.ts'
+
+const types = Object.keys(bodySchema.nodes).filter(isBlockType)
+
+/**
+ * Gives every block an id that is unique in its document, by the rules of the service. A block that is split keeps its
+ * id where its text is. A block that was cut and pasted keeps its id, and a copy gets a new id.
+ */
+export const BlockIds = Extension.create({
+  name: 'blockIds',
+  addGlobalAttributes: () => [
+    {
+      types,
+      attributes: {
+        id: {
+          default: null,
+          parseHTML: (element) => element.getAttribute('data-block-id'),
+          renderHTML: ({ id }) => (id === null ? {} : { 'data-block-id': id }),
+        },
+      },
+    },
+  ],
+  addProseMirrorPlugins: () => [blockIdPlugin()],
+})
+
+function blockIdPlugin(): Plugin {
+  // The ids of the blocks that were cut in this editor. Only these ids may come back by a paste.
+  let cut: ReadonlySet<string> = new Set()
+  return new Plugin({
+    props: {
+      handleDOMEvents: {
+        cut(view) {
+          cut = idsIn(view.state.selection.content().content)
+          return false
+        },
+      },
+      transformPasted: (slice, view) => withKeptIds(slice, view.dragging?.move ? null : free(cut, view)),
+    },
+    appendTransaction(transactions, _before, state) {
+      const isOwn = transactions.some((one) => !isChangeOrigin(one) && one.steps.some(bringsBlocks))
+      return isOwn ? withUniqueIds(state) : null
+    },
+  })
+}
+
+// Typing and marking text bring no blocks. So an ordinary keystroke does not cost a look at the whole document.
+function bringsBlocks(step: Step): boolean {
+  if (step instanceof ReplaceStep) return step.slice.content.firstChild?.isBlock ?? false
+  return step instanceof ReplaceAroundStep
+}
+
+function withUniqueIds(state: EditorState): Transaction | null {
+  const keepers = new Map<string, number>()
+  state.doc.descendants((node, position) => {
+    const id: unknown = node.attrs['id']
+    if (!isBlockType(node.type.name) || typeof id !== 'string') return
+    const known = keepers.get(id)
+    // Enter at the start of a block puts an empty block before it, so the id goes with the text.
+    const isBetter = known === undefined || (isEmpty(state.doc.nodeAt(known)) && !isEmpty(node))
+    if (isBetter) keepers.set(id, position)
+  })
+  const changes = state.tr
+  state.doc.descendants((node, position) => {
+    if (!isBlockType(node.type.name)) return
+    const id: unknown = node.attrs['id']
+    const isKept = typeof id === 'string' && keepers.get(id) === position
+    if (!isKept) changes.setNodeAttribute(position, 'id', newId('block'))
+  })
+  return changes.docChanged ? changes : null
+}
+
+function isEmpty(node: DocumentNode | null): boolean {
+  return node === null || (node.content.size === 0 && !node.isAtom)
+}
+
+function free(ids: ReadonlySet<string>, view: EditorView): ReadonlySet<string> {
+  return ids.difference(idsIn(view.state.doc.content))
+}
+
+function idsIn(content: Fragment): Set<string> {
+  const ids = new Set<string>()
+  content.descendants((node) => {
+    if (isBlockType(node.type.name) && typeof node.attrs['id'] === 'string') ids.add(node.attrs['id'])
+  })
+  return ids
+}
+
+// The slice with the given ids only; with null, with all its ids.
+function withKeptIds(slice: Slice, kept: ReadonlySet<string> | null): Slice {
+  if (kept === null) return slice
+  return new Slice(onlyIds(slice.content, kept), slice.openStart, slice.openEnd)
+}
+
+function onlyIds(content: Fragment, kept: ReadonlySet<string>): Fragment {
+  const nodes: DocumentNode[] = []
+  content.forEach((node) => {
+    const copy = node.isText ? node : node.copy(onlyIds(node.content, kept))
+    const hasForeignId = isBlockType(node.type.name) && !kept.has(node.attrs['id'])
+    nodes.push(hasForeignId ? copy.type.create({ ...node.attrs, id: null }, copy.content, node.marks) : copy)
+  })
+  return Fragment.fromArray(nodes)
+}

@@ -1,0 +1,223 @@
+import type { Editor } from '@tiptap/core'
+import { ask } from './ask.ts'
+import { editLink } from './links.ts'
+import { chooseFiles } from './uploads.ts'
+
+/** Something that a user can do with the text, in the toolbar or in the menu that a slash opens. */
+export type Command = {
+  name: string
+  /** The sign on its button. */
+  sign: string
+  /** Further words by which the menu finds it. */
+  words?: string
+  /** Its keys, in the words of `aria-keyshortcuts`. */
+  keys?: string
+  run: (editor: Editor) => unknown
+  /** Whether the selection has what the command gives. */
+  isActive?: (editor: Editor) => boolean
+  /** Whether the command is possible here; by default it is. */
+  isPossible?: (editor: Editor) => boolean
+}
+
+/** The commands that change the looks of a text. */
+export const textCommands: Command[] = [
+  mark('bold', { name: 'Bold', sign: 'B', keys: 'Control+B' }),
+  mark('italic', { name: 'Italic', sign: 'I', keys: 'Control+I' }),
+  mark('underline', { name: 'Underline', sign: 'U', keys: 'Control+U' }),
+  mark('strike', { name: 'Strike through', sign: 'S', keys: 'Control+Shift+S' }),
+  mark('code', { name: 'Code', sign: '<>', keys: 'Control+E' }),
+  mark('highlight', { name: 'Highlight', sign: 'H', keys: 'Control+Shift+H' }),
+  mark('superscript', { name: 'Superscript', sign: 'x²' }),
+  mark('subscript', { name: 'Subscript', sign: 'x₂' }),
+  { name: 'Link', sign: '↗', keys: 'Control+K', run: editLink, isActive: (editor) => editor.isActive('link') },
+]
+
+/** The commands that take back and repeat what this editor has done. */
+export const historyCommands: Command[] = [
+  {
+    name: 'Undo',
+    sign: '↶',
+    keys: 'Control+Z',
+    run: (editor) => editor.chain().focus().undo().run(),
+    isPossible: (editor) => editor.can().undo(),
+  },
+  {
+    name: 'Redo',
+    sign: '↷',
+    keys: 'Control+Y',
+    run: (editor) => editor.chain().focus().redo().run(),
+    isPossible: (editor) => editor.can().redo(),
+  },
+]
+
+/** The kinds of a block of text, of which a block has one. */
+export const kindCommands: Command[] = [
+  {
+    name: 'Text',
+    sign: '¶',
+    words: 'paragraph plain',
+    run: (editor) => editor.chain().focus().setParagraph().run(),
+    isActive: (editor) => editor.isActive('paragraph'),
+  },
+  ...([1, 2, 3, 4, 5, 6] as const).map((level) => ({
+    name: `Heading ${level}`,
+    sign: `H${level}`,
+    words: 'title section',
+    keys: `Control+Alt+${level}`,
+    run: (editor: Editor) => editor.chain().focus().setHeading({ level }).run(),
+    isActive: (editor: Editor) => editor.isActive('heading', { level }),
+  })),
+  {
+    name: 'Code block',
+    sign: '{ }',
+    words: 'program source',
+    keys: 'Control+Alt+C',
+    run: (editor) => editor.chain().focus().setCodeBlock().run(),
+    isActive: (editor) => editor.isActive('codeBlock'),
+  },
+]
+
+/** The kinds of lists. */
+export const listCommands: Command[] = [
+  {
+    name: 'Bullet list',
+    sign: '•',
+    words: 'unordered points',
+    keys: 'Control+Shift+8',
+    run: (editor) => editor.chain().focus().toggleBulletList().run(),
+    isActive: (editor) => editor.isActive('bulletList'),
+  },
+  {
+    name: 'Numbered list',
+    sign: '1.',
+    words: 'ordered numbers',
+    keys: 'Control+Shift+7',
+    run: (editor) => editor.chain().focus().toggleOrderedList().run(),
+    isActive: (editor) => editor.isActive('orderedList'),
+  },
+  {
+    name: 'Task list',
+    sign: '☑',
+    words: 'todo checkbox',
+    keys: 'Control+Shift+9',
+    run: (editor) => editor.chain().focus().toggleTaskList().run(),
+    isActive: (editor) => editor.isActive('taskList'),
+  },
+]
+
+/** The commands that put a block around the text or into the document. */
+export const blockCommands: Command[] = [
+  {
+    name: 'Quote',
+    sign: '❝',
+    words: 'blockquote',
+    keys: 'Control+Shift+B',
+    run: (editor) => editor.chain().focus().toggleBlockquote().run(),
+    isActive: (editor) => editor.isActive('blockquote'),
+  },
+  ...['Note', 'Tip', 'Important', 'Warning', 'Caution'].map((name) => ({
+    name,
+    sign: '!',
+    words: 'callout box admonition',
+    run: (editor: Editor) => editor.chain().focus().toggleWrap('callout', { kind: name.toLowerCase() }).run(),
+  })),
+  {
+    name: 'Details',
+    sign: '▸',
+    words: 'toggle collapse summary',
+    run: (editor) => editor.chain().focus().setDetails().run(),
+  },
+  {
+    name: 'Table',
+    sign: '▦',
+    words: 'rows columns grid',
+    run: (editor) => editor.chain().focus().insertTable({ rows: 3, cols: 3, withHeaderRow: true }).run(),
+    isPossible: (editor) => !editor.isActive('table'),
+  },
+  {
+    name: 'Line',
+    sign: '―',
+    words: 'divider horizontal rule separator',
+    run: (editor) => editor.chain().focus().setHorizontalRule().run(),
+  },
+  {
+    name: 'Formula',
+    sign: '∑',
+    words: 'math latex equation block',
+    run: (editor) => insertFormula(editor, 'blockMath'),
+  },
+  {
+    name: 'Formula in the text',
+    sign: '√',
+    words: 'math latex inline',
+    run: (editor) => insertFormula(editor, 'inlineMath'),
+  },
+  { name: 'Picture or file', sign: '▣', words: 'image attachment upload', run: chooseFiles },
+  { name: 'Footnote', sign: '¹', words: 'reference note', run: insertFootnote },
+]
+
+/** The commands for the table around the selection. */
+export const tableCommands: Command[] = [
+  { name: 'Add a row above', sign: '↥▭', run: (editor) => editor.chain().focus().addRowBefore().run() },
+  { name: 'Add a row below', sign: '↧▭', run: (editor) => editor.chain().focus().addRowAfter().run() },
+  { name: 'Delete the row', sign: '✕▭', run: (editor) => editor.chain().focus().deleteRow().run() },
+  { name: 'Add a column before', sign: '↤▯', run: (editor) => editor.chain().focus().addColumnBefore().run() },
+  { name: 'Add a column behind', sign: '↦▯', run: (editor) => editor.chain().focus().addColumnAfter().run() },
+  { name: 'Delete the column', sign: '✕▯', run: (editor) => editor.chain().focus().deleteColumn().run() },
+  { name: 'Head row', sign: '▀', run: (editor) => editor.chain().focus().toggleHeaderRow().run() },
+  { name: 'Head column', sign: '▌', run: (editor) => editor.chain().focus().toggleHeaderColumn().run() },
+  {
+    name: 'Merge or split cells',
+    sign: '⊞',
+    run: (editor) => editor.chain().focus().mergeOrSplit().run(),
+    isPossible: (editor) => editor.can().mergeOrSplit(),
+  },
+  { name: 'Delete the table', sign: '✕▦', run: (editor) => editor.chain().focus().deleteTable().run() },
+]
+
+/** The commands for the block of code around the selection. */
+export const codeCommands: Command[] = [{ name: 'Language of the code', sign: 'Language', run: chooseLanguage }]
+
+async function chooseLanguage(editor: Editor): Promise<void> {
+  const before: unknown = editor.getAttributes('codeBlock')['language']
+  const value = typeof before === 'string' ? before : ''
+  const answer = await ask({ title: 'Language of the code', label: 'Such as ts or python', value, submit: 'Set' })
+  editor.commands.focus()
+  if (answer !== null) editor.commands.updateAttributes('codeBlock', { language: answer.trim() || null })
+}
+
+function mark(type: string, command: Omit<Command, 'run' | 'isActive'>): Command {
+  return {
+    ...command,
+    run: (editor) => editor.chain().focus().toggleMark(type).run(),
+    isActive: (editor) => editor.isActive(type),
+    isPossible: (editor) => editor.can().toggleMark(type),
+  }
+}
+
+async function insertFormula(editor: Editor, type: 'blockMath' | 'inlineMath'): Promise<void> {
+  const latex = await ask({ title: 'Add a formula', label: 'LaTeX', value: '', multiline: true, submit: 'Add' })
+  editor.commands.focus()
+  if (latex) editor.commands.insertContent({ type, attrs: { latex } })
+}
+
+// Puts a reference at the caret, and its note at the end of the document, where the caret goes.
+function insertFootnote(editor: Editor): void {
+  const labels = new Set<string>()
+  editor.state.doc.descendants((node) => {
+    if (node.type.name === 'footnoteDefinition') labels.add(node.attrs['label'])
+  })
+  let number = 1
+  while (labels.has(String(number))) number += 1
+  const label = String(number)
+  const note = { type: 'footnoteDefinition', attrs: { label }, content: [{ type: 'paragraph' }] }
+  editor
+    .chain()
+    .insertContent({ type: 'footnoteReference', attrs: { label } })
+    .command(({ tr, state }) => {
+      tr.insert(tr.doc.content.size, state.schema.nodeFromJSON(note))
+      return true
+    })
+    .focus('end')
+    .run()
+}

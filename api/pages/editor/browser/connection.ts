@@ -1,0 +1,132 @@
+import { HocuspocusProvider } from '@hocuspocus/provider'
+import type { Doc } from 'yjs'
+import type { LocalCopy } from './local-copy.ts'
+import type { PageData } from './page-data.ts'
+import { closingWords, type SaveFacts, saveStateOf } from './save-state.ts'
+import type { StatusLine } from './status-line.ts'
+import { requestTicket, TicketRefusal } from './tickets.ts'
+
+/** What the service tells all editors of a document, see `api/collab/save-status.ts`. */
+type ServiceMessage =
+  | { type: 'saved'; complete: boolean }
+  | { type: 'unsaved'; reason: string }
+  | { type: 'lost_text'; text: string }
+
+type Parts = { live: Doc; page: PageData; copy: LocalCopy | null; line: StatusLine }
+
+/** The connection of the page to live editing. It tells the user whether the text is stored. */
+export class Connection {
+  readonly provider: HocuspocusProvider
+  /** Is called when the right to write comes or goes. */
+  onWriting: (writing: boolean) => void = () => {}
+  readonly #parts: Parts
+  #facts: SaveFacts
+  #refusedTicket: TicketRefusal | null = null
+  #pause = 0
+
+  constructor(parts: Parts) {
+    const { live, page, copy } = parts
+    this.#parts = parts
+    this.#facts = {
+      connection: 'opening',
+      writing: page.mayWrite,
+      unsaved: copy?.hadUnsaved ?? false,
+      refusal: null,
+      copy: copy === null ? 'none' : 'current',
+    }
+    this.provider = new HocuspocusProvider({
+      url: page.collaborationUrl,
+      name: page.documentId,
+      document: live,
+      token: () => this.#ticket(),
+      onAuthenticated: ({ scope }) => this.#update({ writing: scope !== 'readonly' }),
+      onAuthenticationFailed: ({ reason }) => this.#onDenied(reason),
+      onSynced: () => this.#update({ connection: 'open' }),
+      onDisconnect: () => this.#update({ connection: 'lost' }),
+      onClose: ({ event }) => finalReasons.has(event.reason) && this.#end(event.reason),
+      onStateless: ({ payload }) => this.#onMessage(JSON.parse(payload) as ServiceMessage),
+    })
+    live.on('update', (_update: Uint8Array, origin: unknown) => {
+      if (origin !== this.provider && !copy?.isSource(origin)) this.#onTyped()
+    })
+    addEventListener('online', () => void this.provider.connect())
+    addEventListener('beforeunload', (event) => {
+      if (this.#facts.unsaved && this.#facts.copy !== 'current') event.preventDefault()
+    })
+    this.#update({})
+  }
+
+  /** Whether the user may write now. */
+  get writing(): boolean {
+    return this.#facts.writing
+  }
+
+  /** Resolves when the document is there, from the copy of this browser or from the service. */
+  async hasContent(): Promise<void> {
+    const isEmpty = this.#parts.live.getXmlFragment('default').length === 0
+    if (isEmpty) await new Promise((resolve) => this.provider.on('synced', resolve))
+  }
+
+  // The copy is asked after a pause in typing, so that the words for the user do not change with each key.
+  #onTyped(): void {
+    const { copy } = this.#parts
+    this.#update({ unsaved: true, ...(copy !== null && { copy: 'behind' }) })
+    clearTimeout(this.#pause)
+    this.#pause = window.setTimeout(async () => {
+      const pause = this.#pause
+      await copy?.hasAll()
+      if (copy !== null && pause === this.#pause) this.#update({ copy: 'current' })
+    }, pauseMs)
+  }
+
+  async #ticket(): Promise<string> {
+    try {
+      return await requestTicket(this.#parts.page)
+    } catch (error) {
+      if (error instanceof TicketRefusal) this.#refusedTicket = error
+      throw error
+    }
+  }
+
+  // The provider reports a missing ticket as a denial, too. Without a refusal the service was only out of reach. The
+  // socket is then closed after some seconds, and the provider connects again.
+  #onDenied(reason: string): void {
+    if (this.#refusedTicket !== null) this.#end(this.#refusedTicket.reason)
+    else if (!reason.startsWith('Failed to get token')) this.#end(reason)
+  }
+
+  #onMessage(message: ServiceMessage): void {
+    if (message.type === 'unsaved') this.#update({ refusal: message.reason })
+    if (message.type === 'lost_text') {
+      this.#parts.line.warn(
+        'Somebody has removed the place of this text, which you typed at the same time:',
+        message.text,
+      )
+    }
+    const isAll = message.type === 'saved' && message.complete && !this.provider.hasUnsyncedChanges
+    if (isAll) this.#update({ unsaved: false, refusal: null })
+  }
+
+  #update(changes: Partial<SaveFacts>): void {
+    const before = this.#facts
+    this.#facts = { ...before, ...changes }
+    this.#parts.line.show(saveStateOf(this.#facts))
+    if (before.writing !== this.#facts.writing) this.onWriting(this.#facts.writing)
+    if (before.unsaved !== this.#facts.unsaved) this.#parts.copy?.noteUnsaved(this.#facts.unsaved)
+  }
+
+  // The copy of this browser goes with the right to read. Only a user who is merely signed out keeps what is unsaved.
+  #end(reason: string): void {
+    this.provider.destroy()
+    this.#update({ writing: false, connection: 'closed' })
+    this.#parts.line.warn(closingWords(reason))
+    const isKept = reason !== 'document_not_found' && this.#facts.unsaved
+    if (!isKept) void this.#parts.copy?.remove()
+  }
+}
+
+// The pause in typing, in milliseconds, after which the copy is asked whether it has everything.
+const pauseMs = 200
+
+// After these reasons the service lets nobody in again, so the page stops asking.
+const finalReasons = new Set(['invalid_token', 'document_not_found', 'too_many_connections'])

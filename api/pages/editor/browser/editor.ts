@@ -1,0 +1,58 @@
+import type { HocuspocusProvider } from '@hocuspocus/provider'
+import { Editor } from '@tiptap/core'
+import { Collaboration } from '@tiptap/extension-collaboration'
+import { CollaborationCaret } from '@tiptap/extension-collaboration-caret'
+import { Dropcursor, Gapcursor, Placeholder } from '@tiptap/extensions'
+import { BlockIds } from './block-ids.ts'
+import { bodyExtensions } from './body-extensions.ts'
+import { CodeColours } from './code-colours.ts'
+import { LinkKeys } from './links.ts'
+import { MarkdownPaste } from './markdown-paste.ts'
+import type { PageData } from './page-data.ts'
+import { SlashMenu } from './slash-menu.ts'
+import { SourceEditing } from './source-editing.ts'
+import { Uploads } from './uploads.ts'
+
+/**
+ * Makes the editor of a live document. `provider` is connected to live editing, and brings the cursors and the names of
+ * others. Undo takes back what this editor has done, and nothing of others.
+ */
+export function createEditor(options: {
+  element: HTMLElement
+  provider: HocuspocusProvider
+  page: PageData
+  editable: boolean
+  /** Shows the user a message that stays. */
+  warn: (words: string) => void
+}): Editor {
+  const { element, provider, page, editable, warn } = options
+  return new Editor({
+    element,
+    editable,
+    // The policy of the page forbids styles in the page. The same rules stand in its stylesheet.
+    injectCSS: false,
+    extensions: [
+      ...bodyExtensions(page),
+      BlockIds,
+      LinkKeys,
+      SlashMenu,
+      SourceEditing,
+      CodeColours,
+      Uploads.configure({ page, warn }),
+      MarkdownPaste.configure({ page }),
+      Dropcursor.configure({ color: false, class: 'drop-cursor' }),
+      Gapcursor,
+      Placeholder.configure({ placeholder: 'Write, or type / for blocks' }),
+      Collaboration.configure({ document: provider.document, provider }),
+      CollaborationCaret.configure({ provider }),
+    ],
+    editorProps: {
+      attributes: {
+        class: 'prose',
+        role: 'textbox',
+        'aria-multiline': 'true',
+        'aria-label': 'Text of the document',
+      },
+    },
+  })
+}

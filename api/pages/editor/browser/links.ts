@@ -1,0 +1,52 @@
+import { type Editor, Extension, getMarkRange } from '@tiptap/core'
+import { isAllowedHref } from '../../../../shared/body/addresses.ts'
+import { ask } from './ask.ts'
+
+/** Mod-k asks for the address of a link, as the button of the toolbar does. */
+export const LinkKeys = Extension.create({
+  name: 'linkKeys',
+  addKeyboardShortcuts() {
+    return {
+      'Mod-k': () => {
+        void editLink(this.editor)
+        return true
+      },
+    }
+  },
+})
+
+/**
+ * Asks for the address of the link at the selection, and makes, changes or removes the link. Without a selected text
+ * the address becomes the text.
+ */
+export async function editLink(editor: Editor): Promise<void> {
+  if (!editor.isEditable || !editor.schema.marks['link']) return
+  const before: unknown = editor.getAttributes('link')['href']
+  const href = typeof before === 'string' ? before : ''
+  const answer = await ask({
+    title: href === '' ? 'Add a link' : 'Change the link',
+    label: 'Address',
+    value: href,
+    submit: href === '' ? 'Add' : 'Change',
+    ...(href !== '' && { remove: 'Remove the link' }),
+  })
+  editor.commands.focus()
+  if (answer === null) return
+  const chain = editor.chain().extendMarkRange('link')
+  if (answer.trim() === '') {
+    chain.unsetLink().run()
+    return
+  }
+  const address = fullAddress(answer.trim())
+  if (!isAllowedHref(address)) return
+  const { empty, $from } = editor.state.selection
+  const isWithin = getMarkRange($from, editor.schema.marks['link']) !== undefined
+  if (empty && !isWithin)
+    chain.insertContent({ type: 'text', text: address, marks: [{ type: 'link', attrs: { href: address } }] }).run()
+  else chain.setLink({ href: address }).run()
+}
+
+// People leave out the scheme of an address.
+function fullAddress(answer: string): string {
+  return /^[\w-]+(\.[\w-]+)+([/?#:]|$)/.test(answer) ? `https://${answer}` : answer
+}

@@ -1,0 +1,28 @@
+import type { PageData } from './page-data.ts'
+
+/** What a page of the service answered to a script that may ask in the name of the user. */
+export class ServiceRefusal extends Error {
+  /** The status of the answer; 401 for a user who is signed out. */
+  readonly status: number
+
+  constructor(status: number) {
+    super(`The service answered ${status}`)
+    this.status = status
+  }
+}
+
+/**
+ * Sends something to the service in the name of the signed-in user, and returns the JSON of the answer. Throws a
+ * `ServiceRefusal` when the service refuses, and another error when it is out of reach.
+ */
+export async function askService<Answer>(
+  { csrfToken }: PageData,
+  { path, body, type = 'application/json' }: { path: string; body: BodyInit; type?: string },
+): Promise<Answer> {
+  const headers = { 'X-CSRF-Token': csrfToken, 'Content-Type': type }
+  const response = await fetch(path, { method: 'POST', headers, body, redirect: 'manual' })
+  // A person who is signed out is sent to the sign-in page.
+  if (response.type === 'opaqueredirect') throw new ServiceRefusal(401)
+  if (!response.ok) throw new ServiceRefusal(response.status)
+  return (await response.json()) as Answer
+}

@@ -1,0 +1,123 @@
+import { type Editor, Extension } from '@tiptap/core'
+import { Suggestion, type SuggestionKeyDownProps, type SuggestionProps } from '@tiptap/suggestion'
+import { blockCommands, type Command, kindCommands, listCommands } from './commands.ts'
+
+type Props = SuggestionProps<Command, Command>
+
+/**
+ * The menu of blocks, which a slash opens at the start of a word. What is typed next narrows it. The focus stays in the
+ * text, whose `aria-activedescendant` names the chosen line of the menu.
+ */
+export const SlashMenu = Extension.create({
+  name: 'slashMenu',
+  addProseMirrorPlugins() {
+    return [
+      Suggestion<Command, Command>({
+        editor: this.editor,
+        char: '/',
+        items: ({ query, editor }) => matching(query, editor),
+        allow: ({ editor, state, range }) => editor.isEditable && !state.doc.resolve(range.from).parent.type.spec.code,
+        command({ editor, range, props: command }) {
+          editor.chain().deleteRange(range).run()
+          command.run(editor)
+        },
+        render: () => new MenuView(),
+      }),
+    ]
+  },
+})
+
+/** Opens the menu by typing the slash that opens it, behind a space where the caret follows a word. */
+export function openSlashMenu(editor: Editor): void {
+  const { $from } = editor.state.selection
+  const before = $from.parent.textBetween(0, $from.parentOffset, null, ' ').at(-1)
+  editor
+    .chain()
+    .focus()
+    .insertContent(before === undefined || before === ' ' ? '/' : ' /')
+    .run()
+}
+
+function matching(query: string, editor: Editor): Command[] {
+  const words = query.toLowerCase()
+  return [...kindCommands, ...listCommands, ...blockCommands].filter(({ name, words: further = '', isPossible }) => {
+    const isMeant = name.toLowerCase().includes(words) || further.split(' ').some((word) => word.startsWith(words))
+    return isMeant && isPossible?.(editor) !== false
+  })
+}
+
+class MenuView {
+  readonly #list = document.createElement('ul')
+  #props: Props | null = null
+  #chosen = 0
+  #unmount = () => {}
+
+  constructor() {
+    this.#list.className = 'menu'
+    this.#list.id = 'slash-menu'
+    this.#list.setAttribute('role', 'listbox')
+    this.#list.setAttribute('aria-label', 'Blocks')
+  }
+
+  onStart = (props: Props): void => {
+    this.#unmount = props.mount(this.#list)
+    this.onUpdate(props)
+  }
+
+  onUpdate = (props: Props): void => {
+    this.#props = props
+    this.#chosen = 0
+    this.#list.replaceChildren(...props.items.map((command, index) => this.#line(command, index)))
+    this.#list.hidden = props.items.length === 0
+    this.#show()
+  }
+
+  onKeyDown = ({ event }: SuggestionKeyDownProps): boolean => {
+    const items = this.#props?.items ?? []
+    const command = items[this.#chosen]
+    if (command === undefined) return false
+    if (event.key === 'Enter' || event.key === 'Tab') this.#props?.command(command)
+    else if (event.key === 'ArrowDown') this.#choose((this.#chosen + 1) % items.length)
+    else if (event.key === 'ArrowUp') this.#choose((this.#chosen + items.length - 1) % items.length)
+    else return false
+    return true
+  }
+
+  onExit = ({ editor }: Props): void => {
+    this.#unmount()
+    this.#list.remove()
+    for (const name of ['aria-activedescendant', 'aria-controls']) editor.view.dom.removeAttribute(name)
+  }
+
+  #line({ name, sign }: Command, index: number): HTMLLIElement {
+    const line = document.createElement('li')
+    line.id = `slash-menu-${index}`
+    line.setAttribute('role', 'option')
+    const shown = document.createElement('span')
+    shown.setAttribute('aria-hidden', 'true')
+    shown.textContent = sign
+    line.append(shown, name)
+    line.addEventListener('mousedown', (event) => {
+      event.preventDefault()
+      const command = this.#props?.items[index]
+      if (command) this.#props?.command(command)
+    })
+    return line
+  }
+
+  #choose(index: number): void {
+    this.#chosen = index
+    this.#show()
+  }
+
+  #show(): void {
+    for (const [index, line] of [...this.#list.children].entries()) {
+      line.setAttribute('aria-selected', String(index === this.#chosen))
+    }
+    const chosen = this.#list.children[this.#chosen]
+    chosen?.scrollIntoView({ block: 'nearest' })
+    const text = this.#props?.editor.view.dom
+    text?.setAttribute('aria-controls', this.#list.id)
+    text?.setAttribute('aria-activedescendant', chosen?.id ?? '')
+  }
+}

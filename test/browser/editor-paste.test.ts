@@ -1,0 +1,122 @@
+import t, { type Test } from 'tap'
+import type { BodyNode } from '../../shared/body/document.ts'
+import { doc, h, node, p, text, ul } from '../body/build.ts'
+import { samples } from '../support/attachments.ts'
+import { bodyOf, make, shape } from '../support/documents.ts'
+import { until } from '../support/site.ts'
+import { signedInBrowser, startWrittenService, WrittenPage } from '../support/written-page.ts'
+import { noChromium, startChromium } from './chromium.ts'
+
+/*
+ * What a person puts into a document from elsewhere: Markdown, HTML of other programs, pictures, formulas.
+ */
+
+/** What is on the clipboard. The bytes of the file are in Base64. */
+type Clipboard = { [type: string]: string } & { file?: string }
+
+t.test('what comes from elsewhere', { skip: noChromium }, async (t) => {
+  const service = await startWrittenService(t)
+  const { origin } = service
+  const ada = await service.signUp({ email: 'ada@example.test' })
+  const reader = await signedInBrowser(await startChromium(t), { service, userId: ada.user_id })
+
+  async function edit(blocks: BodyNode[]) {
+    const { id } = await make(ada, blocks)
+    const one = await WrittenPage.open(reader, { origin, id })
+    await one.state.getByText('Saved').waitFor()
+    const stored = async () => (await bodyOf(ada, id)).blocks
+    async function stores(t: Test, wanted: BodyNode[]): Promise<void> {
+      const expected = JSON.stringify(shape(doc(...wanted).content))
+      const limit = Date.now() + 20_000
+      await until(async () => JSON.stringify(shape(await stored())) === expected || Date.now() > limit)
+      t.strictSame(shape(await stored()), shape(doc(...wanted).content))
+      await one.page.close()
+    }
+    async function paste(clipboard: Clipboard): Promise<void> {
+      await one.place({ block: 0 })
+      await one.page.evaluate(`{
+        const { file, ...texts } = ${JSON.stringify(clipboard)}
+        const data = new DataTransfer()
+        for (const [type, content] of Object.entries(texts)) data.setData(type, content)
+        const bytes = () => Uint8Array.from(atob(file), (one) => one.charCodeAt(0))
+        if (file) data.items.add(new File([bytes()], 'trunk.png', { type: 'image/png' }))
+        const event = new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true })
+        document.querySelector('.ProseMirror').dispatchEvent(event)
+      }`)
+    }
+    return { id, one, stored, stores, paste }
+  }
+
+  t.test('Markdown becomes the blocks that the API makes of it, and other text stays text', async (t) => {
+    const { stores, paste, one } = await edit([node('paragraph')])
+    await paste({ 'text/plain': 'An ordinary sentence - with a dash.' })
+    await one.page.keyboard.press('Enter')
+    await one.page.evaluate(`{
+      const data = new DataTransfer()
+      data.setData('text/plain', '## Water\\n\\nIt drinks **much**.\\n\\n- [x] fill\\n\\n> [!TIP]\\n> Wait')
+      const event = new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true })
+      document.querySelector('.ProseMirror').dispatchEvent(event)
+    }`)
+    await stores(t, [
+      p('An ordinary sentence - with a dash.'),
+      h(2, 'Water'),
+      p(text('It drinks '), text('much', 'bold'), text('.')),
+      node('taskList', {}, node('taskItem', { checked: true }, p('fill'))),
+      node('callout', { kind: 'tip' }, p('Wait')),
+    ])
+  })
+
+  t.test('HTML of a word processor keeps its structure, and nothing else', async (t) => {
+    const { stores, paste } = await edit([node('paragraph')])
+    const html = `<html><head><style>p.MsoNormal {color: red}</style></head><body>
+      <h1 style='mso-style-name:"x"'>Water</h1>
+      <p class=MsoNormal><span style='color:red'>It <b>drinks</b></span><o:p></o:p> <a href="javascript:alert(1)">much</a></p>
+      <ul><li>grass</li></ul><ol start=3><li>bark</li></ol>
+      <table><tr><th>Age</th></tr><tr><td>30</td></tr></table>
+      <img src="https://elsewhere.example/x.png" onerror="alert(1)"><script>alert(1)</script></body></html>`
+    await paste({ 'text/html': html, 'text/plain': 'Water' })
+    const row = (type: string, words: string) => node('tableRow', {}, node(type, {}, p(words)))
+    await stores(t, [
+      h(1, 'Water'),
+      p(text('It '), text('drinks', 'bold'), text(' much')),
+      ul(p('grass')),
+      node('orderedList', { start: 3 }, node('listItem', {}, p('bark'))),
+      node('table', {}, row('tableHeader', 'Age'), row('tableCell', '30')),
+    ])
+  })
+
+  t.test('a picture is stored by the service and shown, and a file of no use is refused in words', async (t) => {
+    const { id, one, stored, paste } = await edit([p('A trunk')])
+    await paste({ file: samples.png.toString('base64') })
+    await one.page.locator('.ProseMirror .picture img').waitFor()
+    const width = 'document.querySelector(".ProseMirror .picture img")?.naturalWidth ?? 0'
+    await until(async () => Number(await one.page.evaluate(width)) > 0)
+    await until(async () => (await stored()).some(({ type }) => type === 'image'))
+    const image = (await stored()).find(({ type }) => type === 'image')
+    t.match(image?.attrs, { alt: 'trunk.png', attachmentId: /^att_/ })
+    const { data } = (await ada.get(`/audit?document_id=${id}&action=createAttachment`)).body
+    t.match(data, [{ user_id: ada.user_id }])
+    await paste({ file: Buffer.from('no picture').toString('base64') })
+    await one.page.getByRole('alert').getByText('files of this type are not accepted').waitFor()
+    await one.page.close()
+  })
+
+  t.test('a formula is shown as MathML, and written anew in a dialog', async (t) => {
+    const { one, stores } = await edit([p('Volume'), node('blockMath', { latex: 'x^2' })])
+    await one.page.locator('.ProseMirror math msup').waitFor()
+    await one.page.locator('.ProseMirror [data-latex]').dblclick()
+    await one.page.getByRole('textbox', { name: 'LaTeX' }).fill('\\frac{1}{2}')
+    await one.page.getByRole('button', { name: 'Change' }).click()
+    await one.page.locator('.ProseMirror math mfrac').waitFor()
+    await stores(t, [p('Volume'), node('blockMath', { latex: '\\frac{1}{2}' })])
+  })
+
+  t.test('nothing went wrong in any page, and no page asked another host', async (t) => {
+    // The policy refuses the styles and the scripts of the pasted HTML while ProseMirror reads it.
+    const refused = /^policy (style-src-attr|style-src-elem|script-src-attr) inline/
+    t.strictSame(
+      reader.incidents.filter((incident) => !refused.test(incident)),
+      [],
+    )
+  })
+})

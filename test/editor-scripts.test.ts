@@ -1,0 +1,81 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import t from 'tap'
+import { editorBundle, makeBundle } from '../api/pages/editor/bundle.ts'
+import { keepBundle, readKeptBundle } from '../api/pages/editor/kept-bundle.ts'
+import { p } from './body/build.ts'
+import { make } from './support/documents.ts'
+import { startTestService } from './support/service.ts'
+import { hiddenFields, signedInVisitor, Visitor } from './support/visitor.ts'
+
+// The largest first script of the editor, in bytes as they are sent.
+const mostBytes = 250_000
+
+t.test('the editor comes as one small script that browsers keep for good', async (t) => {
+  const { origin } = await startTestService(t)
+  const { entry, scripts } = await editorBundle()
+  const sent = scripts.get(entry)?.compressed.byteLength ?? Number.POSITIVE_INFINITY
+  t.ok(sent <= mostBytes, `${sent} bytes are sent, at most ${mostBytes} are allowed`)
+  const address = `${origin}/assets/editor/${entry}`
+  const small = await fetch(address)
+  t.equal(small.headers.get('content-encoding'), 'gzip')
+  t.equal(small.headers.get('cache-control'), 'public, max-age=31536000, immutable')
+  t.match(small.headers.get('content-type'), 'text/javascript')
+  const plain = await fetch(address, { headers: { 'accept-encoding': 'identity' } })
+  t.equal(plain.headers.get('content-encoding'), null)
+  const bytes = Buffer.from(await plain.arrayBuffer())
+  t.ok(bytes.equals(gunzipSync(scripts.get(entry)?.compressed ?? Buffer.alloc(0))))
+  t.equal((await fetch(`${origin}/assets/editor/editor-OTHER.js`)).status, 404)
+})
+
+t.test('a bundle is kept for the next start, until one of its sources is another', async (t) => {
+  const file = join(t.testdir({}), 'cache/bundle.json')
+  t.equal(await readKeptBundle(file), null)
+  const { bundle, sources } = await makeBundle()
+  t.ok(sources.includes('shared/body/nodes.ts'), 'the schema of bodies is one of its sources')
+  await Promise.all([keepBundle(file, { bundle, sources }), keepBundle(file, { bundle, sources })])
+  t.strictSame(await readKeptBundle(file), bundle)
+  const kept = await readFile(file, 'utf8')
+  await writeFile(file, kept.replace(/("shared\/body\/nodes.ts":")[0-9a-f]{8}/, '$100000000'))
+  t.equal(await readKeptBundle(file), null)
+  await writeFile(file, kept.slice(0, 1000))
+  t.equal(await readKeptBundle(file), null, 'a broken file is no bundle')
+})
+
+t.test('the page of a document runs no script but the editor, and speaks to nobody but the service', async (t) => {
+  const service = await startTestService(t, { COLLAB_URL: 'wss://live.example.test/collab' })
+  const ada = await service.signUp()
+  const { id } = await make(ada, [p('Water')], { title: '<b>Rivers</b>' })
+  const visitor = await signedInVisitor(service, { userId: ada.user_id })
+  const { status, headers, html } = await visitor.get(`/d/${id}`)
+  t.equal(status, 200)
+  const policy = headers.get('content-security-policy') ?? ''
+  t.match(policy, "script-src 'self';")
+  t.match(policy, "connect-src 'self' wss://live.example.test")
+  t.notMatch(policy, /unsafe-inline|unsafe-eval/)
+  t.match(html, '&lt;b&gt;Rivers&lt;/b&gt;')
+  t.match(html, '<p data-block-id="')
+})
+
+t.test('only a member of the workspace with the form of the page gets a ticket', async (t) => {
+  const service = await startTestService(t)
+  const [ada, stranger] = [await service.signUp(), await service.signUp()]
+  const { id } = await make(ada, [p('Water')])
+  const visitor = await signedInVisitor(service, { userId: ada.user_id })
+  const given = await visitor.post(`/d/${id}/ticket`, {}, await tokenHeader(visitor))
+  t.match(JSON.parse(given.html).ticket, /^svc_tik_/)
+  t.equal(given.headers.get('cache-control'), 'no-store')
+  t.equal((await visitor.post(`/d/${id}/ticket`, {})).status, 403, 'another site cannot ask in her name')
+  const other = await signedInVisitor(service, { userId: stranger.user_id })
+  t.equal((await other.post(`/d/${id}/ticket`, {}, await tokenHeader(other))).status, 404)
+  t.equal((await other.get(`/d/${id}`)).status, 404)
+  const { status, location } = await new Visitor(service.origin).get(`/d/${id}`)
+  t.strictSame([status, location], [303, `/login?next=${encodeURIComponent(`/d/${id}`)}`])
+})
+
+// The header with which the scripts of a page prove that they are of this service.
+async function tokenHeader(visitor: Visitor): Promise<Record<string, string>> {
+  const { csrf_token = '' } = hiddenFields((await visitor.get('/device')).html, '/logout')
+  return { 'x-csrf-token': csrf_token }
+}
