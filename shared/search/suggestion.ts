@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Queryable } from '../database/database.ts'
-import { codePoints } from '../schema/strings.ts'
+import { codePoints } from '../schema/code-points.ts'
 import type { Clause, Query } from './matching/grammar.ts'
 import { inScopes, type TermQuery, termQueries } from './matching/query.ts'
 import type { Term } from './matching/term.ts'

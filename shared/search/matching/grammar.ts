@@ -1,4 +1,4 @@
-import { codePoints } from '../../schema/strings.ts'
+import { codePoints } from '../../schema/code-points.ts'
 import { streamSafe } from '../text/fold.ts'
 import { isIndexable } from '../text/lexemes.ts'
 import { tokenise } from '../text/tokenise.ts'

@@ -1,4 +1,4 @@
-import { codePoints } from '../../schema/strings.ts'
+import { codePoints } from '../../schema/code-points.ts'
 import { contextOf, type Matches, type Span } from './match.ts'
 
 /** A range of the text around a match, in code points: its start, and the end that does not belong to it. */

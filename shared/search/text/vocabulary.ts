@@ -1,4 +1,4 @@
-import { codePoints } from '../../schema/strings.ts'
+import { codePoints } from '../../schema/code-points.ts'
 import type { Token } from './tokenise.ts'
 
 // Numbers and codes are left out: nobody can tell whether they are misspelt, and there is no end of them.
