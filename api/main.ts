@@ -7,7 +7,7 @@ import { onStopSignal } from '../shared/process/stop-signals.ts'
 import { createApp } from './app.ts'
 import { CollabGateway } from './collab-gateway.ts'
 import { HttpServer } from './http-server.ts'
-import { editorBundle } from './pages/editor/bundle.ts'
+import { pageScripts } from './pages/scripts/bundle.ts'
 import { startService } from './start-service.ts'
 import { createWaitingApp } from './waiting-app.ts'
 
@@ -33,8 +33,8 @@ const service = await startService({ config, log, isDraining: () => server.drain
 const endWatch = watchDatabase(service.database, watched)
 server.serve(createApp(service))
 log.info('serving')
-// The first page with an editor should not wait for the bundler.
-editorBundle().catch((err: unknown) => log.error({ err }, 'the editor could not be bundled'))
+// The first page with scripts should not wait for the bundler.
+pageScripts().catch((err: unknown) => log.error({ err }, 'the scripts of the pages could not be bundled'))
 
 onStopSignal(log, {
   drain: () => server.drain(config.DRAIN_MS),

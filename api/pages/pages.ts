@@ -2,7 +2,7 @@ import { assetPage } from './assets.ts'
 import { accountOf } from './browser.ts'
 import { devicePage } from './device.ts'
 import { formulasPage, markdownPage } from './editor/conversions.ts'
-import { editorAttachmentPage, editorPage, editorScriptPage, ticketPage } from './editor/pages.ts'
+import { editorAttachmentPage, editorPage, ticketPage } from './editor/pages.ts'
 import { editorUploadPage } from './editor/uploads.ts'
 import { guideChapterPage, guidePage } from './guide/pages.ts'
 import { loginPage, logoutPage } from './login.ts'
@@ -10,6 +10,7 @@ import { openIdCallbackPage, openIdPage } from './openid.ts'
 import { type Page, page } from './page.ts'
 import { apiDocsPage } from './reference/pages.ts'
 import { view } from './render.ts'
+import { scriptPage } from './scripts/pages.ts'
 import { shareAttachmentPage, sharePage } from './share/pages.ts'
 import { accountIndexPage, revokeTokenPage, tokensPage } from './tokens.ts'
 
@@ -46,7 +47,7 @@ export const pages: readonly Page[] = [
   ticketPage,
   editorAttachmentPage,
   editorUploadPage,
-  editorScriptPage,
+  scriptPage,
   markdownPage,
   formulasPage,
 ]

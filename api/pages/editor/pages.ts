@@ -10,12 +10,11 @@ import { entityTagOf, hasVersion } from '../../http/preconditions.ts'
 import { bytesHeaders, sendBytes } from '../../http/send-bytes.ts'
 import { type AccountCall, accountPage } from '../account-page.ts'
 import { pageHeaders } from '../headers.ts'
-import { page } from '../page.ts'
 import { pageMissing } from '../refusals.ts'
 import { view } from '../render.ts'
+import { scriptPath } from '../scripts/bundle.ts'
 import { sharedHtml } from '../share/shared-html.ts'
 import { styleSources } from '../share/style-sources.ts'
-import { editorBundle } from './bundle.ts'
 
 /** What the script of the editor reads from its page. */
 type EditorData = {
@@ -41,7 +40,7 @@ export const editorPage = accountPage({
     if (document === null) throw pageMissing()
     const { id, title, locale, body } = document
     const role = memberships.find(({ workspace_id }) => workspace_id === document.workspace_id)?.role
-    const [html, { entry }] = await Promise.all([sharedHtml({ text: body, path: `/d/${id}` }), editorBundle()])
+    const [html, script] = await Promise.all([sharedHtml({ text: body, path: `/d/${id}` }), scriptPath('editor')])
     const liveAddress = collaborationUrl(service.config)
     const editor = {
       documentId: id,
@@ -51,7 +50,7 @@ export const editorPage = accountPage({
       mayWrite: role === 'owner' || role === 'editor',
     }
     return {
-      html: editorView({ title, locale, account, html, script: `/assets/editor/${entry}`, editor }),
+      html: editorView({ title, locale, account, html, script, editor }),
       headers: pageHeaders({
         'script-src': "'self'",
         'style-src': styleSources(html),
@@ -98,21 +97,6 @@ export const editorAttachmentPage = accountPage({
     if (isImage) response.set('Content-Disposition', 'inline')
     if (request.method === 'HEAD') response.end()
     else await sendBytes(service.files, { attachment, response })
-    return undefined
-  },
-})
-
-/** A script of the editor. Its name contains the digest of its content, so a browser asks for it once. */
-export const editorScriptPage = page({
-  path: '/assets/editor/{name}',
-  async get({ params, request, response }) {
-    const script = (await editorBundle()).scripts.get(params['name'] ?? '')
-    if (script === undefined) throw pageMissing()
-    response.set({ 'Cache-Control': 'public, max-age=31536000, immutable', Vary: 'Accept-Encoding' })
-    response.type('text/javascript; charset=utf-8')
-    const takesGzip = request.acceptsEncodings('gzip') === 'gzip'
-    if (takesGzip) response.set('Content-Encoding', 'gzip')
-    response.end(takesGzip ? script.compressed : script.bytes)
     return undefined
   },
 })

@@ -2,8 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import t from 'tap'
-import { editorBundle, makeBundle } from '../api/pages/editor/bundle.ts'
-import { keepBundle, readKeptBundle } from '../api/pages/editor/kept-bundle.ts'
+import { bundleScripts, pageScripts } from '../api/pages/scripts/bundle.ts'
+import { keepScripts, readKeptScripts } from '../api/pages/scripts/kept-bundle.ts'
 import { p } from './body/build.ts'
 import { make } from './support/documents.ts'
 import { startTestService } from './support/service.ts'
@@ -14,10 +14,11 @@ const mostBytes = 250_000
 
 t.test('the editor comes as one small script that browsers keep for good', async (t) => {
   const { origin } = await startTestService(t)
-  const { entry, scripts } = await editorBundle()
-  const sent = scripts.get(entry)?.compressed.byteLength ?? Number.POSITIVE_INFINITY
+  const { entries, files } = await pageScripts()
+  const entry = entries['editor'] ?? ''
+  const sent = files.get(entry)?.compressed.byteLength ?? Number.POSITIVE_INFINITY
   t.ok(sent <= mostBytes, `${sent} bytes are sent, at most ${mostBytes} are allowed`)
-  const address = `${origin}/assets/editor/${entry}`
+  const address = `${origin}/assets/scripts/${entry}`
   const small = await fetch(address)
   t.equal(small.headers.get('content-encoding'), 'gzip')
   t.equal(small.headers.get('cache-control'), 'public, max-age=31536000, immutable')
@@ -25,22 +26,22 @@ t.test('the editor comes as one small script that browsers keep for good', async
   const plain = await fetch(address, { headers: { 'accept-encoding': 'identity' } })
   t.equal(plain.headers.get('content-encoding'), null)
   const bytes = Buffer.from(await plain.arrayBuffer())
-  t.ok(bytes.equals(gunzipSync(scripts.get(entry)?.compressed ?? Buffer.alloc(0))))
-  t.equal((await fetch(`${origin}/assets/editor/editor-OTHER.js`)).status, 404)
+  t.ok(bytes.equals(gunzipSync(files.get(entry)?.compressed ?? Buffer.alloc(0))))
+  t.equal((await fetch(`${origin}/assets/scripts/editor-OTHER.js`)).status, 404)
 })
 
 t.test('a bundle is kept for the next start, until one of its sources is another', async (t) => {
   const file = join(t.testdir({}), 'cache/bundle.json')
-  t.equal(await readKeptBundle(file), null)
-  const { bundle, sources } = await makeBundle()
+  t.equal(await readKeptScripts(file), null)
+  const { scripts, sources } = await bundleScripts()
   t.ok(sources.includes('shared/body/nodes.ts'), 'the schema of bodies is one of its sources')
-  await Promise.all([keepBundle(file, { bundle, sources }), keepBundle(file, { bundle, sources })])
-  t.strictSame(await readKeptBundle(file), bundle)
+  await Promise.all([keepScripts(file, { scripts, sources }), keepScripts(file, { scripts, sources })])
+  t.strictSame(await readKeptScripts(file), scripts)
   const kept = await readFile(file, 'utf8')
   await writeFile(file, kept.replace(/("shared\/body\/nodes.ts":")[0-9a-f]{8}/, '$100000000'))
-  t.equal(await readKeptBundle(file), null)
+  t.equal(await readKeptScripts(file), null)
   await writeFile(file, kept.slice(0, 1000))
-  t.equal(await readKeptBundle(file), null, 'a broken file is no bundle')
+  t.equal(await readKeptScripts(file), null, 'a broken file is no bundle')
 })
 
 t.test('the page of a document runs no script but the editor, and speaks to nobody but the service', async (t) => {

@@ -1,0 +1,64 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+
+/** A script as browsers get it, plain and compressed. */
+export type Script = { bytes: Buffer; compressed: Buffer }
+
+/** The scripts of all pages by name. `entries` has the script that each page loads first; it loads others by need. */
+export type PageScripts = { entries: { [page: string]: string }; files: ReadonlyMap<string, Script> }
+
+const root = join(import.meta.dirname, '../../..')
+// Every other input comes from a package, and the lock file names the versions of all packages.
+const lockFile = 'package-lock.json'
+
+/** The form of the file. `inputs` has the digests of the sources by their paths, `files` the compressed scripts. */
+type Kept = {
+  inputs: { [path: string]: string }
+  entries: { [page: string]: string }
+  files: { [name: string]: string }
+}
+
+/** The scripts that are kept in a file, if they were made from the sources as they are now; null otherwise. */
+export async function readKeptScripts(file: string): Promise<PageScripts | null> {
+  try {
+    const { inputs, entries, files } = JSON.parse(await readFile(file, 'utf8')) as Kept
+    const now = await digestsOf(Object.keys(inputs))
+    if (Object.entries(inputs).some(([path, digest]) => now[path] !== digest)) return null
+    const read = Object.entries(files).map(([name, text]) => {
+      const compressed = Buffer.from(text, 'base64')
+      return [name, { bytes: gunzipSync(compressed), compressed }] as const
+    })
+    return { entries, files: new Map(read) }
+  } catch {
+    // There is no file yet, a source is gone, or a process of another version has written the file.
+    return null
+  }
+}
+
+/**
+ * Keeps scripts in a file. `sources` are the paths of their sources below the root of the repository. Several processes
+ * may keep the scripts at once. Rejects where the file cannot be written.
+ */
+export async function keepScripts(
+  file: string,
+  { scripts, sources }: { scripts: PageScripts; sources: readonly string[] },
+): Promise<void> {
+  const inputs = await digestsOf([...sources, lockFile])
+  const files = Object.fromEntries(
+    Array.from(scripts.files, ([name, { compressed }]) => [name, compressed.toString('base64')]),
+  )
+  const unfinished = `${file}.${randomUUID()}`
+  await mkdir(dirname(file), { recursive: true })
+  await writeFile(unfinished, JSON.stringify({ inputs, entries: scripts.entries, files } satisfies Kept))
+  await rename(unfinished, file)
+}
+
+async function digestsOf(paths: readonly string[]): Promise<{ [path: string]: string }> {
+  const digests = paths.map(async (path) => {
+    const text = await readFile(join(root, path))
+    return [path, createHash('sha256').update(text).digest('hex')] as const
+  })
+  return Object.fromEntries(await Promise.all(digests))
+}
