@@ -245,7 +245,7 @@ t.test('signing in leads nowhere but back to this service', async (t) => {
   await signUpAda(service)
   t.match(await new Visitor(service.origin).signIn(ada, '//evil.example/'), {
     status: 303,
-    location: '/account/tokens',
+    location: '/',
   })
 })
 

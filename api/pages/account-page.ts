@@ -1,12 +1,12 @@
 import type { SignedIn } from '../../shared/auth/sessions.ts'
-import { type Browser, browserOf, requireOwnForm, requireOwnScript } from './browser.ts'
+import { type Browser, browserOf, knownBrowserOf, requireOwnForm, requireOwnScript } from './browser.ts'
 import type { Form, Page, PageAnswer, PageCall } from './page.ts'
 import type { Frame } from './render.ts'
 
 // A made-up origin, for parsing paths. No request has this origin.
 const origin = 'http://service.invalid'
 // The path after signing in when no other path was asked for.
-const fallback = '/account/tokens'
+const fallback = '/'
 
 /** The input of an account page's handler: the call, and the person who is signed in. */
 export type AccountCall = PageCall & {
@@ -24,21 +24,23 @@ export type AccountFormCall = AccountCall & { submitted: Form }
 /**
  * Declares a page for people who are signed in. Other people are sent to the sign-in page and come back afterwards.
  * Forms must carry the CSRF token of the session. `receive` takes what a script of a page sends by POST, whatever its
- * body is, with that token in the header `X-CSRF-Token`.
+ * body is, with that token in the header `X-CSRF-Token`. With `visitors`, other people get that page in place of the
+ * sign-in page, and no cookie.
  */
 export function accountPage(spec: {
   path: string
   get?: (call: AccountCall) => Promise<PageAnswer>
   post?: (call: AccountFormCall) => Promise<PageAnswer>
   receive?: (call: AccountCall) => Promise<PageAnswer>
+  visitors?: (call: PageCall) => Promise<PageAnswer>
 }): Page {
-  const { get, post, receive } = spec
+  const { get, post, receive, visitors } = spec
   // The page for a person who sends a form after the session has ended. The form is lost, so the person gets the page
   // of the form after signing in.
   const afterForm = get === undefined ? null : spec.path
   return {
     path: spec.path,
-    ...(get && { get: (call) => signedIn({ call, comeBack: call.request.originalUrl }, get) }),
+    ...(get && { get: (call) => signedIn({ call, comeBack: call.request.originalUrl, visitors }, get) }),
     ...(post && {
       post: (call) =>
         signedIn({ call, comeBack: afterForm }, async (accountCall, browser) => {
@@ -58,21 +60,27 @@ export function accountPage(spec: {
 }
 
 async function signedIn(
-  visit: { call: PageCall; comeBack: string | null },
+  visit: {
+    call: PageCall
+    comeBack: string | null
+    visitors?: ((call: PageCall) => Promise<PageAnswer>) | undefined
+  },
   handle: (call: AccountCall, browser: Browser) => Promise<PageAnswer>,
 ): Promise<PageAnswer> {
-  const { call } = visit
-  const browser = await browserOf(call)
-  const user = browser.signedIn
-  if (user === null) return { location: `/login?next=${encodeURIComponent(nextPath(visit.comeBack))}` }
+  const { call, visitors } = visit
   call.response.vary('Cookie')
+  const browser = visitors === undefined ? await browserOf(call) : await knownBrowserOf(call)
+  const user = browser?.signedIn ?? null
+  if (browser === null || user === null) {
+    return visitors?.(call) ?? { location: `/login?next=${encodeURIComponent(nextPath(visit.comeBack))}` }
+  }
   const { id: sessionId, csrfToken } = browser
   return handle({ ...call, user, sessionId, csrfToken, account: { email: user.email, csrfToken } }, browser)
 }
 
 /**
  * The path to go to after signing in. The result is the path that was asked for if this path is on this origin,
- * otherwise the tokens of the account. The path is parsed by the rules by which browsers parse Location, so that no
+ * otherwise the workspace. The path is parsed by the rules by which browsers parse Location, so that no
  * path leads to another host.
  */
 export function nextPath(asked: string | null): string {
