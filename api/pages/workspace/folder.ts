@@ -1,0 +1,149 @@
+import { type Caller, isWriter } from '../../../shared/auth/caller.ts'
+import type { Queryable } from '../../../shared/database/database.ts'
+import { type TagRow, tagPage } from '../../../shared/documents/tags.ts'
+import { findFolder } from '../../../shared/knowledge-bases/folders.ts'
+import { findKnowledgeBase } from '../../../shared/knowledge-bases/lifecycle.ts'
+import { createFolder } from '../../../shared/structure/folders.ts'
+import { type AccountCall, accountPage } from '../account-page.ts'
+import type { PageAnswer } from '../page.ts'
+import { callerOfSession, pageWrite, recordPageWrite } from '../page-writes.ts'
+import { view } from '../render.ts'
+import { addressOf, type FolderAddress, pathOf } from './addresses.ts'
+import { type FolderTree, folderTree } from './folder-tree.ts'
+import { arrangedPage, changedPage, type ListedPage } from './listed.ts'
+import { problemOfName } from './names.ts'
+import { type Notice, noticeOf } from './notices.ts'
+import { type Place, placeOf } from './place.ts'
+import { type Problem, problemOf } from './problems.ts'
+
+// The most tags of a knowledge base that its page offers as filters.
+const offeredTags = 40
+
+type NewFolder = { name: string; problem: string | null }
+
+const folderView = view<{
+  csrfToken: string
+  place: Place
+  /** The path of this page. */
+  path: string
+  name: string
+  isRoot: boolean
+  mayWrite: boolean
+  /** The list of what people arranged, with the controls for it or without; or the documents that changed last. */
+  order: 'arranged' | 'arranging' | 'changed'
+  tags: readonly string[]
+  offered: readonly TagRow[]
+  tree: FolderTree
+  list: ListedPage & { isFirst: boolean; cursor: string }
+  newFolder: NewFolder
+  /** The item that was moved a moment ago, and the control that moved it. */
+  moved: string
+  notice: Notice | null
+}>('folder')
+
+/** A knowledge base: what is at its root, as people arranged it. */
+export const knowledgeBasePage = accountPage({ path: '/kb/{knowledgeBaseId}', get: answer })
+
+/** A folder: what is directly in it, as people arranged it. */
+export const folderPage = accountPage({ path: '/kb/{knowledgeBaseId}/folders/{folderId}', get: answer })
+
+/** Creates a folder at the root of a knowledge base. */
+export const newRootFolderPage = accountPage({ path: '/kb/{knowledgeBaseId}/folders', get: comeBack, post: create })
+
+/** Creates a folder in a folder. */
+export const newFolderPage = accountPage({
+  path: '/kb/{knowledgeBaseId}/folders/{folderId}/folders',
+  get: comeBack,
+  post: create,
+})
+
+async function comeBack(call: AccountCall): Promise<PageAnswer> {
+  return { location: pathOf(addressOf(call)) }
+}
+
+async function create(call: AccountCall & { submitted: { field: (name: string) => string } }): Promise<PageAnswer> {
+  const address = addressOf(call)
+  const name = call.submitted.field('name').trim()
+  const refuse = async ({ status, message }: Problem) => {
+    const shown = await show(call, { name, problem: message })
+    return 'html' in shown ? { ...shown, status } : shown
+  }
+  const problem = problemOfName(name)
+  if (problem !== null) return refuse({ status: 400, message: problem })
+  const { knowledgeBaseId, folderId } = address
+  const written = pageWrite(call, async (write) => {
+    const location = { knowledge_base_id: knowledgeBaseId, parent_id: folderId }
+    const folder = await createFolder(write, { name, ...location })
+    recordPageWrite(write.tx, { call, action: 'createFolder', place: { workspaceId: folder.workspace_id } })
+    return { location: pathOf({ knowledgeBaseId, folderId: folder.id }) }
+  })
+  return written.catch((error: unknown) => refuse(problemOf(error)))
+}
+
+async function answer(call: AccountCall): Promise<PageAnswer> {
+  return show(call, { name: '', problem: null })
+}
+
+/** The folder or knowledge base of an address, as the caller sees it. */
+type Found = { workspaceId: string; name: string; address: FolderAddress }
+
+async function show(call: AccountCall, newFolder: NewFolder): Promise<{ html: string } | { location: string }> {
+  const { query } = call
+  const { database: db } = call.service
+  const caller = await callerOfSession(call)
+  const asked = addressOf(call)
+  const { workspaceId, name, address } = await findAddressed(db, { caller, address: asked })
+  // The folder may have been moved to another knowledge base since the address was written down.
+  if (address.knowledgeBaseId !== asked.knowledgeBaseId) return { location: pathOf(address) }
+  const place = await placeOf(db, {
+    workspace_id: workspaceId,
+    knowledge_base_id: address.knowledgeBaseId,
+    folder_id: address.folderId,
+  })
+  const isRoot = address.folderId === null
+  const mayWrite = isWriter(caller, workspaceId)
+  const tags = isRoot ? query.getAll('tag').slice(0, offeredTags) : []
+  const isChanged = tags.length > 0 || query.get('sort') === 'changed'
+  const cursor = query.get('cursor') ?? undefined
+  const source = { db, workspaceId, address, cursor }
+  const [list, tree, offered, notice] = await Promise.all([
+    isChanged ? changedPage({ ...source, tags }) : arrangedPage(source),
+    folderTree(db, { workspaceId, place }),
+    isRoot ? tagPage(db, { workspaceId, id: address.knowledgeBaseId, after: '', limit: offeredTags - 1 }) : [],
+    noticeOf(call, address),
+  ])
+  return {
+    html: folderView({
+      title: name,
+      account: call.account,
+      csrfToken: call.csrfToken,
+      // The last folder of the way is this folder, which the heading names.
+      place: { ...place, folders: place.folders.slice(0, -1) },
+      path: pathOf(address),
+      name,
+      isRoot,
+      mayWrite,
+      order: isChanged ? 'changed' : mayWrite && query.has('arrange') ? 'arranging' : 'arranged',
+      tags,
+      offered,
+      tree,
+      list: { ...list, isFirst: cursor === undefined, cursor: cursor ?? '' },
+      newFolder,
+      moved: query.get('moved') ?? '',
+      notice,
+    }),
+  }
+}
+
+async function findAddressed(
+  db: Queryable,
+  { caller, address }: { caller: Caller; address: FolderAddress },
+): Promise<Found> {
+  if (address.folderId === null) {
+    const base = await findKnowledgeBase(db, { caller, id: address.knowledgeBaseId })
+    return { workspaceId: base.workspace_id, name: base.name, address }
+  }
+  const folder = await findFolder(db, { caller, id: address.folderId })
+  const { workspace_id: workspaceId, name, knowledge_base_id: knowledgeBaseId, id: folderId } = folder
+  return { workspaceId, name, address: { knowledgeBaseId, folderId } }
+}
