@@ -12,6 +12,7 @@ import { apiDocsPage } from './reference/pages.ts'
 import { view } from './render.ts'
 import { scriptPage } from './scripts/pages.ts'
 import { shareAttachmentPage, sharePage } from './share/pages.ts'
+import { signInLinkPage } from './sign-in-link/pages.ts'
 import { accountIndexPage, revokeTokenPage, tokensPage } from './tokens.ts'
 
 const landingView = view<{ apiBase: string }>('landing')
@@ -36,6 +37,7 @@ export const pages: readonly Page[] = [
   sharePage,
   shareAttachmentPage,
   loginPage,
+  signInLinkPage,
   logoutPage,
   openIdPage,
   openIdCallbackPage,
