@@ -11,6 +11,7 @@ import { type Page, page } from './page.ts'
 import { apiDocsPage } from './reference/pages.ts'
 import { view } from './render.ts'
 import { scriptPage } from './scripts/pages.ts'
+import { searchPage } from './search/pages.ts'
 import { shareAttachmentPage, sharePage } from './share/pages.ts'
 import { signInLinkPage } from './sign-in-link/pages.ts'
 import { accountIndexPage, revokeTokenPage, tokensPage } from './tokens.ts'
@@ -45,6 +46,7 @@ export const pages: readonly Page[] = [
   tokensPage,
   revokeTokenPage,
   devicePage,
+  searchPage,
   editorPage,
   ticketPage,
   editorAttachmentPage,

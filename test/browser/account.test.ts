@@ -85,9 +85,9 @@ t.test('a sign-in link takes one press of a key, and its code leaves the address
     await page.goto(link)
     if (javaScriptEnabled) {
       await page.waitForURL(`${service.origin}/login/link`)
-      t.equal(await page.getByLabel('Link').isVisible(), false)
+      t.equal(await page.getByLabel('Link', { exact: true }).isVisible(), false)
       t.same(await violationsOf(page), [])
-    } else await page.getByLabel('Link').fill(link)
+    } else await page.getByLabel('Link', { exact: true }).fill(link)
     await page.keyboard.press('Enter')
     await page.getByText(`Signed in as ${ada.email}`).waitFor()
     t.equal(page.url(), `${service.origin}/`)
