@@ -9,8 +9,9 @@ import { make } from './support/documents.ts'
 import { startTestService } from './support/service.ts'
 import { hiddenFields, signedInVisitor, Visitor } from './support/visitor.ts'
 
-// The largest first script of the editor, in bytes as they are sent.
+// The largest first script of the editor, and of any other page, in bytes as they are sent.
 const mostBytes = 250_000
+const mostBytesElsewhere = 20_000
 
 t.test('the editor comes as one small script that browsers keep for good', async (t) => {
   const { origin } = await startTestService(t)
@@ -30,6 +31,14 @@ t.test('the editor comes as one small script that browsers keep for good', async
   t.equal((await fetch(`${origin}/assets/scripts/editor-OTHER.js`)).status, 404)
 })
 
+t.test('the other pages load in a moment', async (t) => {
+  const { entries, files } = await pageScripts()
+  for (const [name, entry] of Object.entries(entries)) {
+    const sent = files.get(entry)?.compressed.byteLength ?? Number.POSITIVE_INFINITY
+    if (name !== 'editor') t.ok(sent <= mostBytesElsewhere, `${sent} bytes of ${name} are sent`)
+  }
+})
+
 t.test('a bundle is kept for the next start, until one of its sources is another', async (t) => {
   const file = join(t.testdir({}), 'cache/bundle.json')
   t.equal(await readKeptScripts(file), null)
@@ -38,8 +47,12 @@ t.test('a bundle is kept for the next start, until one of its sources is another
   await Promise.all([keepScripts(file, { scripts, sources }), keepScripts(file, { scripts, sources })])
   t.strictSame(await readKeptScripts(file), scripts)
   const kept = await readFile(file, 'utf8')
-  await writeFile(file, kept.replace(/("shared\/body\/nodes.ts":")[0-9a-f]{8}/, '$100000000'))
-  t.equal(await readKeptScripts(file), null)
+  for (const input of ['shared/body/nodes.ts', 'api/pages/scripts/bundle.ts', 'package-lock.json']) {
+    await writeFile(file, kept.replace(new RegExp(`("${input}":")[0-9a-f]{8}`), '$100000000'))
+    t.equal(await readKeptScripts(file), null, input)
+  }
+  await writeFile(file, kept.replace(/"api\/pages\/scripts\/bundle.ts":"[0-9a-f]+",?/, ''))
+  t.equal(await readKeptScripts(file), null, 'a bundle of other pages')
   await writeFile(file, kept.slice(0, 1000))
   t.equal(await readKeptScripts(file), null, 'a broken file is no bundle')
 })

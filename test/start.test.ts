@@ -12,6 +12,7 @@ import { startEmbeddedPostgres } from '../shared/start/embedded-postgres.ts'
 import { freePort, joinWorkers, parseProcfile } from '../shared/start/processes.ts'
 import { workerTypes } from '../workers/types.ts'
 import { Person } from './support/collab.ts'
+import { Visitor } from './support/visitor.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const directory = mkdtempSync(join(tmpdir(), 'documents-start-'))
@@ -29,6 +30,13 @@ t.test('a fresh folder becomes a service that its owner can use at once and stop
   const answer = await fetch(url ?? '', { headers: { authorization: `Bearer ${token}` } })
   t.equal(answer.status, 200)
   t.equal(JSON.parse(readFileSync(join(directory, 'bootstrap.json'), 'utf8')).token, token)
+
+  const [, link = ''] = await service.printed(/^Open +(\S+) signs you in/m, readyTime)
+  const owner = new Visitor(new URL(link).origin)
+  const used = await owner.submit({ page: '/login/link', fields: { code: link } })
+  t.match(used, { status: 303, location: '/' }, 'the printed link opens the pages')
+  t.match((await owner.get('/account/tokens')).html, 'owner@localhost')
+  t.notMatch(readFileSync(join(directory, 'bootstrap.json'), 'utf8'), link.split('#')[1])
 
   const { data: me } = (await answer.json()) as { data: { collaboration_url: string } }
   const live = me.collaboration_url
@@ -62,7 +70,7 @@ t.test(
   async (t) => {
     const service = start()
     await service.printed(/^Token +in .*bootstrap\.json$/m, readyTime)
-    t.notMatch(service.output(), /svc_/)
+    t.notMatch(service.output(), /svc_|login\/link#/)
     const workers = left().filter(({ command }) => command.includes('workers/main.ts'))
     t.equal(workers.length, 1, 'one process does what all worker types of the Procfile do')
     t.strictSame(workers[0]?.command.split('workers/main.ts ')[1]?.split(' '), Object.keys(workerTypes))

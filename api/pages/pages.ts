@@ -9,7 +9,9 @@ import { openIdCallbackPage, openIdPage } from './openid.ts'
 import type { Page } from './page.ts'
 import { apiDocsPage } from './reference/pages.ts'
 import { scriptPage } from './scripts/pages.ts'
+import { searchPage } from './search/pages.ts'
 import { shareAttachmentPage, sharePage } from './share/pages.ts'
+import { signInLinkPage } from './sign-in-link/pages.ts'
 import { accountIndexPage, revokeTokenPage, tokensPage } from './tokens.ts'
 import { folderPage, knowledgeBasePage, newFolderPage, newRootFolderPage } from './workspace/folder.ts'
 import { homePage, newKnowledgeBasePage } from './workspace/home.ts'
@@ -35,6 +37,7 @@ export const pages: readonly Page[] = [
   sharePage,
   shareAttachmentPage,
   loginPage,
+  signInLinkPage,
   logoutPage,
   openIdPage,
   openIdCallbackPage,
@@ -42,6 +45,7 @@ export const pages: readonly Page[] = [
   tokensPage,
   revokeTokenPage,
   devicePage,
+  searchPage,
   editorPage,
   ticketPage,
   editorAttachmentPage,

@@ -8,12 +8,14 @@ import { databaseUrlBesideService } from '../start/embedded-postgres.ts'
 import { bootstrap, bootstrapOwner } from './bootstrap.ts'
 import { revokeToken } from './queries.ts'
 import { resolveScopes } from './scopes.ts'
+import { createSignInLink, signInLinkMinutes } from './sign-in-links.ts'
 
 const usage = `usage: npm run --silent bootstrap -- --email E [options]
+       npm run --silent bootstrap -- --sign-in-link E
        npm run --silent bootstrap -- --revoke tok_…
 
-Issues an API token for a person or a program, creating what is missing, and prints it in one line of JSON; or revokes
-one. It works beside a running service.
+Issues an API token for a person or a program, creating what is missing; or makes a link with which a person signs in;
+or revokes a token. It prints one line of JSON, and works beside a running service. Run it with the service's settings.
 
   --email E              the account; it is created when nobody has that email
   --name N               name of a new account
@@ -23,6 +25,7 @@ one. It works beside a running service.
   --role R               owner (default), editor or viewer in that workspace
   --scopes S             read_write (default), read_only, or a comma-separated list
   --expires-in-days D    the token ends after so many days; never otherwise
+  --sign-in-link E       makes a link that signs in the person of that email once, within ${signInLinkMinutes} minutes
   --revoke tok_…         revokes the token of that id
   --first-start          used by npm start: creates the owner of an empty database
   --help                 prints this
@@ -38,6 +41,7 @@ const options = {
   role: { type: 'string', default: 'owner' },
   scopes: { type: 'string', default: 'read_write' },
   'expires-in-days': { type: 'string' },
+  'sign-in-link': { type: 'string' },
   revoke: { type: 'string' },
   'first-start': { type: 'boolean', default: false },
 } as const
@@ -68,6 +72,7 @@ async function execute(context: { database: Database; config: Config }, options:
   const { database, config } = context
   const account = { database, pepper: config.TOKEN_PEPPER }
   if (options['first-start']) return firstStart(account, config)
+  if (options['sign-in-link'] !== undefined) return line(await signInLink(context, options['sign-in-link']))
   if (options.revoke !== undefined) {
     if (!(await revokeToken(database, options.revoke))) throw new Error(`there is no token ${options.revoke}`)
     return line({ token_id: options.revoke, revoked: true })
@@ -85,6 +90,12 @@ async function execute(context: { database: Database; config: Config }, options:
   )
 }
 
+async function signInLink({ database, config }: { database: Database; config: Config }, email: string) {
+  const link = await createSignInLink({ db: database, config }, email.trim())
+  if (link === null) throw new Error(`nobody has the email ${email.trim()}`)
+  return link
+}
+
 // The token is written to a file before it is printed, so that a start that ends in between does not lose the token.
 async function firstStart(account: { database: Database; pepper: string }, config: Config): Promise<string> {
   if (config.production) return ''
@@ -92,7 +103,8 @@ async function firstStart(account: { database: Database; pepper: string }, confi
   if (owner === null) return ''
   const { scopes: _all, expires_at: _never, ...kept } = owner
   await writeFile(join(config.DATA_DIR, 'bootstrap.json'), line(kept), { mode: 0o600 })
-  return line(kept)
+  const { sign_in_link } = await signInLink({ database: account.database, config }, owner.email)
+  return line({ ...kept, sign_in_link })
 }
 
 function requireEmail(email: string | undefined): string {

@@ -5,6 +5,7 @@ import * as queries from './queries.ts'
 import type { Role } from './schema.ts'
 import { resolveScopes, type Scope } from './scopes.ts'
 import { deleteSessionsOf } from './sessions.ts'
+import { deleteSignInLinksOf } from './sign-in-links.ts'
 import { issueToken, randomText } from './tokens.ts'
 
 /** The options of `npm run bootstrap`, checked. */
@@ -63,6 +64,7 @@ async function grant(
   if (!user.created && passwordHash !== null) {
     await queries.setPasswordHash(tx, { id: user.id, passwordHash })
     await deleteSessionsOf(tx, user.id)
+    await deleteSignInLinksOf(tx, user.id)
   }
   const workspaceId = await ensureWorkspace(tx, { userId: user.id, request })
   const token = issueToken(context.pepper)

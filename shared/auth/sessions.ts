@@ -77,8 +77,8 @@ export function isCsrfTokenOf(secret: string, submitted: { browserId: string; to
 }
 
 /**
- * Deletes sessions that are over and device codes that expired a day ago, at most `batch` of each. Returns how many
- * rows were deleted. Within that day a late poll is still told that its code has expired.
+ * Deletes sessions that are over, links that have expired, and device codes that expired a day ago: at most `batch` of
+ * each. Returns how many rows were deleted. Within that day a late poll is still told that its code has expired.
  */
 export async function deleteExpiredSignIns(
   db: Queryable,
@@ -95,6 +95,9 @@ export async function deleteExpiredSignIns(
     await db.query(sql.unsafe`
       DELETE FROM device_codes WHERE ctid = ANY(ARRAY(
         SELECT ctid FROM device_codes WHERE expires_at < now() - interval '1 day' LIMIT ${batch}))`),
+    await db.query(sql.unsafe`
+      DELETE FROM sign_in_links WHERE ctid = ANY(ARRAY(
+        SELECT ctid FROM sign_in_links WHERE expires_at < now() LIMIT ${batch}))`),
   ]
   return results.reduce((sum, { rowCount }) => sum + rowCount, 0)
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import t from 'tap'
+import { createSignInLink } from '../../shared/auth/sign-in-links.ts'
 import { Client, type Reply } from '../support/client.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { signedInVisitor } from '../support/visitor.ts'
@@ -72,6 +73,28 @@ t.test('a device polls while its user signs in and lets it read', { skip: noChro
   t.same(complaints, [])
 })
 
+t.test('a sign-in link takes one press of a key, and its code leaves the address', { skip: noChromium }, async (t) => {
+  const service = await startTestService(t)
+  await service.signUp(ada)
+  const { database: db, config } = service
+  const browser = await startChromium(t)
+  for (const javaScriptEnabled of [true, false]) {
+    const made = await createSignInLink({ db, config }, ada.email)
+    const link = (made?.sign_in_link ?? '').replace(config.PUBLIC_ORIGIN, service.origin)
+    const { page, complaints } = await openPage(browser, { javaScriptEnabled })
+    await page.goto(link)
+    if (javaScriptEnabled) {
+      await page.waitForURL(`${service.origin}/login/link`)
+      t.equal(await page.getByLabel('Link', { exact: true }).isVisible(), false)
+      t.same(await violationsOf(page), [])
+    } else await page.getByLabel('Link', { exact: true }).fill(link)
+    await page.keyboard.press('Enter')
+    await page.getByText(`Signed in as ${ada.email}`).waitFor()
+    t.equal(page.url(), `${service.origin}/`)
+    t.same(complaints, [])
+  }
+})
+
 t.test('every page is accessible, in light and in dark, and fits a telephone', { skip: noChromium }, async (t) => {
   const service = await startTestService(t, { OIDC_ISSUER: 'http://localhost:1', OIDC_CLIENT_ID: 'documents' })
   const { user_id } = await service.signUp({ email: ada.email })
@@ -93,6 +116,8 @@ t.test('every page is accessible, in light and in dark, and fits a telephone', {
     }
     await page.goto(`${service.origin}/login`)
     await check('sign-in')
+    await page.goto(`${service.origin}/login/link`)
+    await check('sign-in by a link')
     await page.goto(`${service.origin}/account/nowhere`)
     await check('a page that is missing')
     await page.context().addCookies([{ name: 'svc_session', value: session, url: service.origin }])

@@ -10,10 +10,11 @@ export type Script = { bytes: Buffer; compressed: Buffer }
 export type PageScripts = { entries: { [page: string]: string }; files: ReadonlyMap<string, Script> }
 
 const root = join(import.meta.dirname, '../../..')
-// Every other input comes from a package, and the lock file names the versions of all packages.
-const lockFile = 'package-lock.json'
+// The inputs besides the sources: the bundler with its list of pages, and the packages, whose versions the lock file
+// names.
+const otherInputs = ['api/pages/scripts/bundle.ts', 'package-lock.json']
 
-/** The form of the file. `inputs` has the digests of the sources by their paths, `files` the compressed scripts. */
+/** The form of the file. `inputs` has the digests of all inputs by their paths, `files` the compressed scripts. */
 type Kept = {
   inputs: { [path: string]: string }
   entries: { [page: string]: string }
@@ -24,8 +25,8 @@ type Kept = {
 export async function readKeptScripts(file: string): Promise<PageScripts | null> {
   try {
     const { inputs, entries, files } = JSON.parse(await readFile(file, 'utf8')) as Kept
-    const now = await digestsOf(Object.keys(inputs))
-    if (Object.entries(inputs).some(([path, digest]) => now[path] !== digest)) return null
+    const now = await digestsOf([...Object.keys(inputs), ...otherInputs])
+    if (Object.entries(now).some(([path, digest]) => inputs[path] !== digest)) return null
     const read = Object.entries(files).map(([name, text]) => {
       const compressed = Buffer.from(text, 'base64')
       return [name, { bytes: gunzipSync(compressed), compressed }] as const
@@ -45,7 +46,7 @@ export async function keepScripts(
   file: string,
   { scripts, sources }: { scripts: PageScripts; sources: readonly string[] },
 ): Promise<void> {
-  const inputs = await digestsOf([...sources, lockFile])
+  const inputs = await digestsOf([...sources, ...otherInputs])
   const files = Object.fromEntries(
     Array.from(scripts.files, ([name, { compressed }]) => [name, compressed.toString('base64')]),
   )
