@@ -11,6 +11,8 @@ import { hiddenFields, signedInVisitor, Visitor } from './support/visitor.ts'
 
 // The largest first script of the editor, in bytes as they are sent.
 const mostBytes = 250_000
+// The same of every other page.
+const mostBytesBesides = 20_000
 
 t.test('the editor comes as one small script that browsers keep for good', async (t) => {
   const { origin } = await startTestService(t)
@@ -30,6 +32,12 @@ t.test('the editor comes as one small script that browsers keep for good', async
   t.equal((await fetch(`${origin}/assets/scripts/editor-OTHER.js`)).status, 404)
 })
 
+t.test('the script of the panels is small', async (t) => {
+  const { entries, files } = await pageScripts()
+  const sent = files.get(entries['panels'] ?? '')?.compressed.byteLength ?? Number.POSITIVE_INFINITY
+  t.ok(sent <= mostBytesBesides, `${sent} bytes are sent, at most ${mostBytesBesides} are allowed`)
+})
+
 t.test('a bundle is kept for the next start, until one of its sources is another', async (t) => {
   const file = join(t.testdir({}), 'cache/bundle.json')
   t.equal(await readKeptScripts(file), null)
@@ -44,7 +52,7 @@ t.test('a bundle is kept for the next start, until one of its sources is another
   t.equal(await readKeptScripts(file), null, 'a broken file is no bundle')
 })
 
-t.test('the page of a document runs no script but the editor, and speaks to nobody but the service', async (t) => {
+t.test('the page of a document runs no script but its own, and speaks to nobody but the service', async (t) => {
   const service = await startTestService(t, { COLLAB_URL: 'wss://live.example.test/collab' })
   const ada = await service.signUp()
   const { id } = await make(ada, [p('Water')], { title: '<b>Rivers</b>' })

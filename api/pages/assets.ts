@@ -9,6 +9,7 @@ const types = {
   'document.css': 'text/css; charset=utf-8',
   'reference.css': 'text/css; charset=utf-8',
   'editor.css': 'text/css; charset=utf-8',
+  'panels.css': 'text/css; charset=utf-8',
   'icon.svg': 'image/svg+xml',
 } as const
 

@@ -8,6 +8,7 @@ import { guideChapterPage, guidePage } from './guide/pages.ts'
 import { loginPage, logoutPage } from './login.ts'
 import { openIdCallbackPage, openIdPage } from './openid.ts'
 import { type Page, page } from './page.ts'
+import { summaryPanel } from './panels/summary.ts'
 import { apiDocsPage } from './reference/pages.ts'
 import { view } from './render.ts'
 import { scriptPage } from './scripts/pages.ts'
@@ -50,4 +51,5 @@ export const pages: readonly Page[] = [
   scriptPage,
   markdownPage,
   formulasPage,
+  summaryPanel,
 ]
