@@ -8,7 +8,10 @@ import { guideChapterPage, guidePage } from './guide/pages.ts'
 import { loginPage, logoutPage } from './login.ts'
 import { openIdCallbackPage, openIdPage } from './openid.ts'
 import { type Page, page } from './page.ts'
+import { conceptsPanel } from './panels/concepts.ts'
+import { relationsPanel } from './panels/relations.ts'
 import { summaryPanel } from './panels/summary.ts'
+import { translationsPanel } from './panels/translations.ts'
 import { apiDocsPage } from './reference/pages.ts'
 import { view } from './render.ts'
 import { scriptPage } from './scripts/pages.ts'
@@ -52,4 +55,7 @@ export const pages: readonly Page[] = [
   markdownPage,
   formulasPage,
   summaryPanel,
+  relationsPanel,
+  conceptsPanel,
+  translationsPanel,
 ]

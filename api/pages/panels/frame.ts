@@ -11,7 +11,12 @@ import { view } from '../render.ts'
 import { scriptPath } from '../scripts/bundle.ts'
 
 // The panels of a document by the last part of their paths, with their titles, in the order in which pages list them.
-const titles = { summary: 'Summary' } as const
+const titles = {
+  summary: 'Summary',
+  relations: 'Relations',
+  concepts: 'Concepts',
+  translations: 'Translations',
+} as const
 
 type PanelName = keyof typeof titles
 
