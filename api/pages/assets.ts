@@ -11,6 +11,7 @@ const types = {
   'editor.css': 'text/css; charset=utf-8',
   'workspace.css': 'text/css; charset=utf-8',
   'search.css': 'text/css; charset=utf-8',
+  'panels.css': 'text/css; charset=utf-8',
   'icon.svg': 'image/svg+xml',
 } as const
 

@@ -7,6 +7,10 @@ import { guideChapterPage, guidePage } from './guide/pages.ts'
 import { loginPage, logoutPage } from './login.ts'
 import { openIdCallbackPage, openIdPage } from './openid.ts'
 import type { Page } from './page.ts'
+import { conceptsPanel } from './panels/concepts.ts'
+import { relationsPanel } from './panels/relations.ts'
+import { summaryPanel } from './panels/summary.ts'
+import { translationsPanel } from './panels/translations.ts'
 import { apiDocsPage } from './reference/pages.ts'
 import { scriptPage } from './scripts/pages.ts'
 import { searchPage } from './search/pages.ts'
@@ -53,4 +57,8 @@ export const pages: readonly Page[] = [
   scriptPage,
   markdownPage,
   formulasPage,
+  summaryPanel,
+  relationsPanel,
+  conceptsPanel,
+  translationsPanel,
 ]

@@ -1,5 +1,6 @@
 import { HocuspocusProvider } from '@hocuspocus/provider'
 import type { Doc } from 'yjs'
+import { storedEvent } from '../../panels/browser/stored.ts'
 import type { LocalCopy } from './local-copy.ts'
 import type { PageData } from './page-data.ts'
 import { closingWords, type SaveFacts, saveStateOf } from './save-state.ts'
@@ -96,6 +97,7 @@ export class Connection {
   }
 
   #onMessage(message: ServiceMessage): void {
+    if (message.type === 'saved') document.dispatchEvent(new Event(storedEvent))
     if (message.type === 'unsaved') this.#update({ refusal: message.reason })
     if (message.type === 'lost_text') {
       this.#parts.line.warn(
