@@ -6,6 +6,7 @@ import { Dropcursor, Gapcursor, Placeholder } from '@tiptap/extensions'
 import { BlockIds } from './block-ids.ts'
 import { bodyExtensions } from './body-extensions.ts'
 import { CodeColours } from './code-colours.ts'
+import { KeptCaret } from './kept-caret.ts'
 import { LinkKeys } from './links.ts'
 import { MarkdownPaste } from './markdown-paste.ts'
 import type { PageData } from './page-data.ts'
@@ -44,6 +45,7 @@ export function createEditor(options: {
       Gapcursor,
       Placeholder.configure({ placeholder: 'Write, or type / for blocks' }),
       Collaboration.configure({ document: provider.document, provider }),
+      KeptCaret,
       CollaborationCaret.configure({ provider }),
     ],
     editorProps: {
