@@ -10,6 +10,7 @@ import { KeptCaret } from './kept-caret.ts'
 import { LinkKeys } from './links.ts'
 import { MarkdownPaste } from './markdown-paste.ts'
 import type { PageData } from './page-data.ts'
+import { PastedHtml } from './pasted-html.ts'
 import { SlashMenu } from './slash-menu.ts'
 import { SourceEditing } from './source-editing.ts'
 import { Uploads } from './uploads.ts'
@@ -41,6 +42,7 @@ export function createEditor(options: {
       CodeColours,
       Uploads.configure({ page, warn }),
       MarkdownPaste.configure({ page }),
+      PastedHtml,
       Dropcursor.configure({ color: false, class: 'drop-cursor' }),
       Gapcursor,
       Placeholder.configure({ placeholder: 'Write, or type / for blocks' }),
