@@ -50,6 +50,7 @@ export class Connection {
       if (origin !== this.provider && !copy?.isSource(origin)) this.#onTyped()
     })
     addEventListener('online', () => void this.provider.connect())
+    addEventListener('offline', () => this.#cut())
     addEventListener('beforeunload', (event) => {
       if (this.#facts.unsaved && this.#facts.copy !== 'current') event.preventDefault()
     })
@@ -65,6 +66,13 @@ export class Connection {
   async hasContent(): Promise<void> {
     const isEmpty = this.#parts.live.getXmlFragment('default').length === 0
     if (isEmpty) await new Promise((resolve) => this.provider.on('synced', resolve))
+  }
+
+  // A socket notices only after half a minute that the network is gone. The page goes on trying at once, because a
+  // service on the same device can still be reached.
+  #cut(): void {
+    const socket = this.provider.configuration.websocketProvider
+    if (this.#facts.connection === 'open') socket['emit']('close', { event: { code: 4408, reason: 'offline' } })
   }
 
   // The copy is asked after a pause in typing, so that the words for the user do not change with each key.
