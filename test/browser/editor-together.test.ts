@@ -73,12 +73,16 @@ t.test('people and a program in one document', { skip: noChromium, timeout: 600_
   })
 
   t.test('the API changes the block in which two people write, and no word is lost', async (t) => {
-    const { id, blocks, ids: before, first, second, agree, close } = await together([p('One elephant drinks.')])
+    const { id, ids: before, first, second, agree, close } = await together([p('One elephant drinks.')])
     await Promise.all([first.place({ block: 0 }), second.place({ block: 0, offset: 0 })])
     await Promise.all([
       first.page.keyboard.type(' It also eats bark.', { delay: 15 }),
       second.page.keyboard.type('Look: ', { delay: 30 }),
-      patch(ada, { id, block: blocks[0] }, 'One large elephant drinks.'),
+      ok(
+        ada.post(`/documents/${id}/content/edit`, {
+          edits: [{ op: 'replace', find: 'elephant', replace: 'large elephant' }],
+        }),
+      ),
     ])
     const after = await agree()
     t.strictSame(texts(after), ['Look: One large elephant drinks. It also eats bark.'])
@@ -419,6 +423,35 @@ t.test('people and a program in one document', { skip: noChromium, timeout: 600_
     t.match(texts(after)[0], 'Water of rivers')
     t.match(texts(after)[1], /^Food and salt/)
     t.strictSame(hoppers.incidents, [])
+    await Promise.all([first.page.close(), hoppers.context.close()])
+  })
+
+  t.test('what a person wrote who may only read now is shown to that person as not saved, and copied', async (t) => {
+    const hopper = await service.signUp({ workspace, email: 'hopper@example.test' })
+    const hoppers = await person(hopper)
+    await hoppers.context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    const { first, second, agree } = await together([p('Water'), p('Food')], [adas, hoppers])
+    await hoppers.context.setOffline(true)
+    await second.state.getByText('Offline').waitFor()
+    await second.type({ block: 0 }, ' of rivers\nand lakes')
+    await second.state.getByText('Your changes are kept on this device').waitFor()
+    await database.query(sql.unsafe`UPDATE memberships SET role = 'viewer' WHERE user_id = ${hopper.user_id}`)
+    await first.type({ block: 1 }, ' and salt')
+    await hoppers.context.setOffline(false)
+    const alert = second.page.getByRole('alert')
+    await alert.getByText('because you may only read this document now').waitFor()
+    await second.state.getByText('Read only').waitFor()
+    t.strictSame(texts(await agree()), ['Water', 'Food and salt'])
+    t.equal(await alert.locator('q').textContent(), 'of rivers\nand lakes')
+    await alert.getByRole('button', { name: 'Copy the text' }).click()
+    t.equal(await second.page.evaluate('navigator.clipboard.readText()'), 'of rivers\nand lakes')
+    await second.page.reload()
+    await alert.getByText('because you may only read this document now').waitFor()
+    await alert.getByRole('button', { name: 'Dismiss' }).click()
+    await second.page.reload()
+    await second.state.getByText('Read only').waitFor()
+    t.equal(await second.page.getByText('because you may only').count(), 0)
+    t.strictSame(texts(await agree()), ['Water', 'Food and salt'])
     await Promise.all([first.page.close(), hoppers.context.close()])
   })
 
