@@ -12,6 +12,7 @@ const types = {
   'workspace.css': 'text/css; charset=utf-8',
   'search.css': 'text/css; charset=utf-8',
   'panels.css': 'text/css; charset=utf-8',
+  'history.css': 'text/css; charset=utf-8',
   'icon.svg': 'image/svg+xml',
 } as const
 

@@ -4,6 +4,8 @@ import { formulasPage, markdownPage } from './editor/conversions.ts'
 import { editorAttachmentPage, editorPage, ticketPage } from './editor/pages.ts'
 import { editorUploadPage } from './editor/uploads.ts'
 import { guideChapterPage, guidePage } from './guide/pages.ts'
+import { historyPage, versionPage } from './history/pages.ts'
+import { restorePage } from './history/restore.ts'
 import { loginPage, logoutPage } from './login.ts'
 import { openIdCallbackPage, openIdPage } from './openid.ts'
 import type { Page } from './page.ts'
@@ -61,4 +63,7 @@ export const pages: readonly Page[] = [
   relationsPanel,
   conceptsPanel,
   translationsPanel,
+  historyPage,
+  versionPage,
+  restorePage,
 ]

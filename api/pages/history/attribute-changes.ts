@@ -1,0 +1,98 @@
+import type { BodyNode, Json } from '../../../shared/body/document.ts'
+import { plainText } from '../../../shared/body/text.ts'
+
+/**
+ * A changed attribute in words. `part` names the node inside of a block that has changed; it is null when the block
+ * itself has. A side is null where the attribute was not set there.
+ */
+export type AttributeChange = { part: string | null; name: string; from: string | null; to: string | null }
+
+/** The attributes in which two sides of a node differ, the type of the node first. The block id is left out. */
+export function attributeChanges(
+  { before, after }: { before: BodyNode; after: BodyNode },
+  { isPart }: { isPart: boolean },
+): AttributeChange[] {
+  const [old, current] = [before.attrs ?? {}, after.attrs ?? {}]
+  const names = [...new Set([...Object.keys(old), ...Object.keys(current)])].filter((name) => name !== 'id')
+  const changes = [
+    { name: 'Kind', from: typeName(before.type), to: typeName(after.type) },
+    ...names.map((name) => ({
+      name: attributeNames[name] ?? name,
+      from: worded(old[name]),
+      to: worded(current[name]),
+    })),
+  ].filter(({ from, to }) => from !== to)
+  const part = isPart && changes.length > 0 ? partOf(after) : null
+  return changes.map((change) => ({ part, ...change }))
+}
+
+/** The name of a type of blocks for people. */
+export function typeName(type: string): string {
+  return typeNames[type] ?? type
+}
+
+// A part by its type and the beginning of its text.
+function partOf(node: BodyNode): string {
+  const text = plainText(node).replace(/\s+/g, ' ').trim()
+  const begin = Array.from(text.slice(0, 2 * excerptLength))
+    .slice(0, excerptLength)
+    .join('')
+  return text === '' ? typeName(node.type) : `${typeName(node.type)} “${begin}${begin.length < text.length ? '…' : ''}”`
+}
+
+const excerptLength = 40
+
+function worded(value: Json | undefined): string | null {
+  if (value === undefined || value === null) return null
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+const typeNames: { [type: string]: string } = {
+  paragraph: 'Paragraph',
+  heading: 'Heading',
+  blockquote: 'Quote',
+  bulletList: 'List',
+  orderedList: 'Numbered list',
+  listItem: 'Item',
+  taskList: 'Task list',
+  taskItem: 'Task',
+  codeBlock: 'Code',
+  horizontalRule: 'Line',
+  image: 'Picture',
+  callout: 'Callout',
+  details: 'Details',
+  detailsSummary: 'Title of details',
+  detailsContent: 'Content of details',
+  blockMath: 'Formula',
+  footnoteDefinition: 'Footnote',
+  frontmatter: 'Front matter',
+  htmlBlock: 'HTML',
+  table: 'Table',
+  tableRow: 'Row',
+  tableCell: 'Cell',
+  tableHeader: 'Head cell',
+}
+
+const attributeNames: { [name: string]: string } = {
+  level: 'Level',
+  textAlign: 'Alignment',
+  start: 'First number',
+  checked: 'Done',
+  language: 'Language',
+  attachmentId: 'File',
+  src: 'Address',
+  alt: 'Description',
+  title: 'Title',
+  width: 'Width',
+  height: 'Height',
+  kind: 'Kind of callout',
+  open: 'Open',
+  latex: 'Formula',
+  label: 'Label',
+  yaml: 'Front matter',
+  html: 'HTML',
+  colspan: 'Columns',
+  rowspan: 'Rows',
+  colwidth: 'Column widths',
+}
