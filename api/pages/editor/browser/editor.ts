@@ -7,7 +7,7 @@ import { BlockIds } from './block-ids.ts'
 import { bodyExtensions } from './body-extensions.ts'
 import { CodeColours } from './code-colours.ts'
 import { KeptCaret } from './kept-caret.ts'
-import { LinkKeys } from './links.ts'
+import { Links } from './links.ts'
 import { MarkdownPaste } from './markdown-paste.ts'
 import type { PageData } from './page-data.ts'
 import { PastedHtml } from './pasted-html.ts'
@@ -36,7 +36,7 @@ export function createEditor(options: {
     extensions: [
       ...bodyExtensions(page),
       BlockIds,
-      LinkKeys,
+      Links.configure({ documentId: page.documentId }),
       SlashMenu,
       SourceEditing,
       CodeColours,
