@@ -4,11 +4,11 @@ import { type TagRow, tagPage } from '../../../shared/documents/tags.ts'
 import { findFolder } from '../../../shared/knowledge-bases/folders.ts'
 import { findKnowledgeBase } from '../../../shared/knowledge-bases/lifecycle.ts'
 import { createFolder } from '../../../shared/structure/folders.ts'
-import { type AccountCall, accountPage } from '../account-page.ts'
+import { type AccountCall, type AccountFormCall, accountPage } from '../account-page.ts'
 import type { PageAnswer } from '../page.ts'
 import { callerOfSession, pageWrite, recordPageWrite } from '../page-writes.ts'
 import { view } from '../render.ts'
-import { addressOf, type FolderAddress, pathOf } from './addresses.ts'
+import { addressOf, type FolderAddress, folderPaths, pathOf } from './addresses.ts'
 import { type FolderTree, folderTree } from './folder-tree.ts'
 import { arrangedPage, changedPage, type ListedPage } from './listed.ts'
 import { problemOfName } from './names.ts'
@@ -41,27 +41,15 @@ const folderView = view<{
   notice: Notice | null
 }>('folder')
 
-/** A knowledge base: what is at its root, as people arranged it. */
-export const knowledgeBasePage = accountPage({ path: '/kb/{knowledgeBaseId}', get: answer })
+/** What is directly in a knowledge base or a folder, as people arranged it. */
+export const folderPages = folderPaths.map((path) => accountPage({ path, get: answer }))
 
-/** A folder: what is directly in it, as people arranged it. */
-export const folderPage = accountPage({ path: '/kb/{knowledgeBaseId}/folders/{folderId}', get: answer })
+/** Creates a folder in a knowledge base or a folder, and goes to it. */
+export const newFolderPages = folderPaths.map((path) =>
+  accountPage({ path: `${path}/folders`, get: async (call) => ({ location: pathOf(addressOf(call)) }), post: create }),
+)
 
-/** Creates a folder at the root of a knowledge base. */
-export const newRootFolderPage = accountPage({ path: '/kb/{knowledgeBaseId}/folders', get: comeBack, post: create })
-
-/** Creates a folder in a folder. */
-export const newFolderPage = accountPage({
-  path: '/kb/{knowledgeBaseId}/folders/{folderId}/folders',
-  get: comeBack,
-  post: create,
-})
-
-async function comeBack(call: AccountCall): Promise<PageAnswer> {
-  return { location: pathOf(addressOf(call)) }
-}
-
-async function create(call: AccountCall & { submitted: { field: (name: string) => string } }): Promise<PageAnswer> {
+async function create(call: AccountFormCall): Promise<PageAnswer> {
   const address = addressOf(call)
   const name = call.submitted.field('name').trim()
   const refuse = async ({ status, message }: Problem) => {
