@@ -1,5 +1,6 @@
 import type { Page } from '../page.ts'
 import { deletePages } from './delete.ts'
+import { exportPage } from './export.ts'
 import { folderPages, newFolderPages } from './folder.ts'
 import { homePage, newKnowledgeBasePage } from './home.ts'
 import { movePages } from './move.ts'
@@ -7,6 +8,8 @@ import { newDocumentPages } from './new-document.ts'
 import { orderPages } from './order.ts'
 import { duplicatePage, organisePages } from './organise.ts'
 import { purgePage, restorePage, trashPage } from './trash.ts'
+
+import { uploadPages } from './upload.ts'
 
 /** The pages on which people find, create and organise knowledge bases, folders and documents. */
 export const workspacePages: readonly Page[] = [
@@ -23,4 +26,6 @@ export const workspacePages: readonly Page[] = [
   trashPage,
   restorePage,
   purgePage,
+  ...uploadPages,
+  exportPage,
 ]
