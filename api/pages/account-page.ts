@@ -1,5 +1,13 @@
 import type { SignedIn } from '../../shared/auth/sessions.ts'
-import { type Browser, browserOf, knownBrowserOf, requireOwnForm, requireOwnScript } from './browser.ts'
+import {
+  type Browser,
+  browserOf,
+  knownBrowserOf,
+  refuseOtherSites,
+  requireOwnForm,
+  requireOwnScript,
+} from './browser.ts'
+import { type FilesForm, readFilesForm } from './files-form.ts'
 import type { Form, Page, PageAnswer, PageCall } from './page.ts'
 import type { Frame } from './render.ts'
 
@@ -21,9 +29,12 @@ export type AccountCall = PageCall & {
 /** The input of an account page's POST handler, with a form that this browser got from this service. */
 export type AccountFormCall = AccountCall & { submitted: Form }
 
+/** The input of a handler that gets files, with a form that this browser got from this service. */
+export type AccountFilesCall = AccountCall & { submitted: FilesForm }
+
 /**
  * Declares a page for people who are signed in. Other people are sent to the sign-in page and come back afterwards.
- * Forms must carry the CSRF token of the session. `receive` takes what a script of a page sends by POST, whatever its
+ * Forms must carry the CSRF token of the session. `upload` takes the form of the page if it has files. `receive` takes what a script of a page sends by POST, whatever its
  * body is, with that token in the header `X-CSRF-Token`. With `visitors`, other people get that page in place of the
  * sign-in page, and no cookie.
  */
@@ -31,10 +42,11 @@ export function accountPage(spec: {
   path: string
   get?: (call: AccountCall) => Promise<PageAnswer>
   post?: (call: AccountFormCall) => Promise<PageAnswer>
+  upload?: (call: AccountFilesCall) => Promise<PageAnswer>
   receive?: (call: AccountCall) => Promise<PageAnswer>
   visitors?: (call: PageCall) => Promise<PageAnswer>
 }): Page {
-  const { get, post, receive, visitors } = spec
+  const { get, post, upload, receive, visitors } = spec
   // The page for a person who sends a form after the session has ended. The form is lost, so the person gets the page
   // of the form after signing in.
   const afterForm = ({ request }: PageCall) => (get === undefined ? null : request.path)
@@ -47,6 +59,15 @@ export function accountPage(spec: {
           const submitted = await call.form()
           requireOwnForm(call, { browser, form: submitted })
           return post({ ...accountCall, submitted })
+        }),
+    }),
+    ...(upload && {
+      post: (call) =>
+        signedIn({ call, comeBack: afterForm }, async (accountCall, browser) => {
+          refuseOtherSites(call)
+          const submitted = await readFilesForm(call)
+          requireOwnForm(call, { browser, form: submitted })
+          return upload({ ...accountCall, submitted })
         }),
     }),
     ...(receive && {

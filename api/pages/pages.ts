@@ -19,24 +19,12 @@ import { searchPage } from './search/pages.ts'
 import { shareAttachmentPage, sharePage } from './share/pages.ts'
 import { signInLinkPage } from './sign-in-link/pages.ts'
 import { accountIndexPage, revokeTokenPage, tokensPage } from './tokens.ts'
-import { folderPage, knowledgeBasePage, newFolderPage, newRootFolderPage } from './workspace/folder.ts'
-import { homePage, newKnowledgeBasePage } from './workspace/home.ts'
-import { newDocumentPage, newRootDocumentPage } from './workspace/new-items.ts'
-import { orderPage, rootOrderPage } from './workspace/order.ts'
+import { workspacePages } from './workspace/pages.ts'
 
 /** Every page, in no particular order. A new page is added here. */
 export const pages: readonly Page[] = [
   assetPage,
-  homePage,
-  newKnowledgeBasePage,
-  knowledgeBasePage,
-  folderPage,
-  newRootFolderPage,
-  newFolderPage,
-  newRootDocumentPage,
-  newDocumentPage,
-  rootOrderPage,
-  orderPage,
+  ...workspacePages,
   apiDocsPage,
   guidePage,
   guideChapterPage,

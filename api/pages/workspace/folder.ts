@@ -1,19 +1,16 @@
-import { type Caller, isWriter } from '../../../shared/auth/caller.ts'
-import type { Queryable } from '../../../shared/database/database.ts'
 import { type TagRow, tagPage } from '../../../shared/documents/tags.ts'
-import { findFolder } from '../../../shared/knowledge-bases/folders.ts'
-import { findKnowledgeBase } from '../../../shared/knowledge-bases/lifecycle.ts'
 import { createFolder } from '../../../shared/structure/folders.ts'
-import { type AccountCall, accountPage } from '../account-page.ts'
+import { type AccountCall, type AccountFormCall, accountPage } from '../account-page.ts'
 import type { PageAnswer } from '../page.ts'
-import { callerOfSession, pageWrite, recordPageWrite } from '../page-writes.ts'
+import { pageWrite, recordPageWrite } from '../page-writes.ts'
 import { view } from '../render.ts'
-import { addressOf, type FolderAddress, pathOf } from './addresses.ts'
+import { addressOf, folderPaths, pathOf } from './addresses.ts'
 import { type FolderTree, folderTree } from './folder-tree.ts'
+import { requireFolder } from './folders.ts'
 import { arrangedPage, changedPage, type ListedPage } from './listed.ts'
 import { problemOfName } from './names.ts'
 import { type Notice, noticeOf } from './notices.ts'
-import { type Place, placeOf } from './place.ts'
+import type { Place } from './place.ts'
 import { type Problem, problemOf } from './problems.ts'
 
 // The most tags of a knowledge base that its page offers as filters.
@@ -41,27 +38,15 @@ const folderView = view<{
   notice: Notice | null
 }>('folder')
 
-/** A knowledge base: what is at its root, as people arranged it. */
-export const knowledgeBasePage = accountPage({ path: '/kb/{knowledgeBaseId}', get: answer })
+/** What is directly in a knowledge base or a folder, as people arranged it. */
+export const folderPages = folderPaths.map((path) => accountPage({ path, get: answer }))
 
-/** A folder: what is directly in it, as people arranged it. */
-export const folderPage = accountPage({ path: '/kb/{knowledgeBaseId}/folders/{folderId}', get: answer })
+/** Creates a folder in a knowledge base or a folder, and goes to it. */
+export const newFolderPages = folderPaths.map((path) =>
+  accountPage({ path: `${path}/folders`, get: async (call) => ({ location: pathOf(addressOf(call)) }), post: create }),
+)
 
-/** Creates a folder at the root of a knowledge base. */
-export const newRootFolderPage = accountPage({ path: '/kb/{knowledgeBaseId}/folders', get: comeBack, post: create })
-
-/** Creates a folder in a folder. */
-export const newFolderPage = accountPage({
-  path: '/kb/{knowledgeBaseId}/folders/{folderId}/folders',
-  get: comeBack,
-  post: create,
-})
-
-async function comeBack(call: AccountCall): Promise<PageAnswer> {
-  return { location: pathOf(addressOf(call)) }
-}
-
-async function create(call: AccountCall & { submitted: { field: (name: string) => string } }): Promise<PageAnswer> {
+async function create(call: AccountFormCall): Promise<PageAnswer> {
   const address = addressOf(call)
   const name = call.submitted.field('name').trim()
   const refuse = async ({ status, message }: Problem) => {
@@ -84,24 +69,13 @@ async function answer(call: AccountCall): Promise<PageAnswer> {
   return show(call, { name: '', problem: null })
 }
 
-/** The folder or knowledge base of an address, as the caller sees it. */
-type Found = { workspaceId: string; name: string; address: FolderAddress }
-
 async function show(call: AccountCall, newFolder: NewFolder): Promise<{ html: string } | { location: string }> {
   const { query } = call
   const { database: db } = call.service
-  const caller = await callerOfSession(call)
   const asked = addressOf(call)
-  const { workspaceId, name, address } = await findAddressed(db, { caller, address: asked })
-  // The folder may have been moved to another knowledge base since the address was written down.
+  const { workspaceId, name, address, place, mayWrite } = await requireFolder(call)
   if (address.knowledgeBaseId !== asked.knowledgeBaseId) return { location: pathOf(address) }
-  const place = await placeOf(db, {
-    workspace_id: workspaceId,
-    knowledge_base_id: address.knowledgeBaseId,
-    folder_id: address.folderId,
-  })
   const isRoot = address.folderId === null
-  const mayWrite = isWriter(caller, workspaceId)
   const tags = isRoot ? query.getAll('tag').slice(0, offeredTags) : []
   const isChanged = tags.length > 0 || query.get('sort') === 'changed'
   const cursor = query.get('cursor') ?? undefined
@@ -133,17 +107,4 @@ async function show(call: AccountCall, newFolder: NewFolder): Promise<{ html: st
       notice,
     }),
   }
-}
-
-async function findAddressed(
-  db: Queryable,
-  { caller, address }: { caller: Caller; address: FolderAddress },
-): Promise<Found> {
-  if (address.folderId === null) {
-    const base = await findKnowledgeBase(db, { caller, id: address.knowledgeBaseId })
-    return { workspaceId: base.workspace_id, name: base.name, address }
-  }
-  const folder = await findFolder(db, { caller, id: address.folderId })
-  const { workspace_id: workspaceId, name, knowledge_base_id: knowledgeBaseId, id: folderId } = folder
-  return { workspaceId, name, address: { knowledgeBaseId, folderId } }
 }

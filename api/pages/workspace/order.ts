@@ -3,21 +3,12 @@ import { updateFolder } from '../../../shared/structure/folders.ts'
 import { type AccountFormCall, accountPage } from '../account-page.ts'
 import type { PageAnswer } from '../page.ts'
 import { pageWrite, recordPageWrite } from '../page-writes.ts'
-import { addressOf, folderIdOf, pathOf } from './addresses.ts'
+import { addressOf, folderPaths, idOf, pathOf } from './addresses.ts'
 
-/** Puts a folder or document of the root of a knowledge base before or after another of its kind. */
-export const rootOrderPage = accountPage({
-  path: '/kb/{knowledgeBaseId}/order',
-  get: async (call) => ({ location: pathOf(addressOf(call)) }),
-  post: arrange,
-})
-
-/** Puts a folder or document of a folder before or after another of its kind. */
-export const orderPage = accountPage({
-  path: '/kb/{knowledgeBaseId}/folders/{folderId}/order',
-  get: async (call) => ({ location: pathOf(addressOf(call)) }),
-  post: arrange,
-})
+/** Puts a folder or document before or after another of its kind, in the knowledge base or folder that has both. */
+export const orderPages = folderPaths.map((path) =>
+  accountPage({ path: `${path}/order`, get: async (call) => ({ location: pathOf(addressOf(call)) }), post: arrange }),
+)
 
 // The form has `kind` and `item`, one of `before` and `after` with the id of a neighbour, and `cursor`, the page of the
 // list on which the person is.
@@ -27,7 +18,7 @@ async function arrange(call: AccountFormCall): Promise<PageAnswer> {
   const position = before ? { before } : { after: after ?? '' }
   await pageWrite(call, async (write) => {
     const { tx, caller } = write
-    const folderId = kind === 'folder' ? folderIdOf(item ?? '') : null
+    const folderId = kind === 'folder' ? idOf(item) : null
     if (folderId === null) {
       const update = { documentId: item ?? '', caller, metadata: { position }, guard: async () => {} }
       const document = await updateDocument(write, update)

@@ -2,22 +2,17 @@ import { createDocument } from '../../../shared/body/create-document.ts'
 import { type AccountFormCall, accountPage } from '../account-page.ts'
 import type { PageAnswer } from '../page.ts'
 import { pageWrite, recordPageWrite } from '../page-writes.ts'
-import { addressOf, pathOf } from './addresses.ts'
+import { addressOf, folderPaths, pathOf } from './addresses.ts'
 import { untitled } from './names.ts'
 
-/** Creates a document at the root of a knowledge base, and opens it in the editor. */
-export const newRootDocumentPage = accountPage({
-  path: '/kb/{knowledgeBaseId}/documents',
-  get: async (call) => ({ location: pathOf(addressOf(call)) }),
-  post: create,
-})
-
-/** Creates a document in a folder, and opens it in the editor. */
-export const newDocumentPage = accountPage({
-  path: '/kb/{knowledgeBaseId}/folders/{folderId}/documents',
-  get: async (call) => ({ location: pathOf(addressOf(call)) }),
-  post: create,
-})
+/** Creates a document in a knowledge base or a folder, and opens it in the editor. */
+export const newDocumentPages = folderPaths.map((path) =>
+  accountPage({
+    path: `${path}/documents`,
+    get: async (call) => ({ location: pathOf(addressOf(call)) }),
+    post: create,
+  }),
+)
 
 async function create(call: AccountFormCall): Promise<PageAnswer> {
   const { knowledgeBaseId, folderId } = addressOf(call)
