@@ -1,12 +1,15 @@
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import t from 'tap'
-import type { BlockNode } from '../../shared/body/document.ts'
-import { h, node, p, text, ul } from '../body/build.ts'
+import { showDifference } from '../../api/pages/history/difference-html.ts'
+import { documentToLines } from '../../shared/body/canonical.ts'
+import type { BlockNode, DocNode } from '../../shared/body/document.ts'
+import { attacks, doorsFor } from '../body/attacks.ts'
+import { doc, h, node, p, text, ul } from '../body/build.ts'
 import { make, put } from '../support/documents.ts'
 import { startTestService } from '../support/service.ts'
 import { signedInBrowser } from '../support/written-page.ts'
 import { everyView, violationsOf } from './axe.ts'
-import { noChromium, startChromium } from './chromium.ts'
+import { noChromium, openWatchedPage, startChromium } from './chromium.ts'
 
 const service = await startTestService(t)
 const desk = { viewport: { width: 1280, height: 900 } }
@@ -55,6 +58,33 @@ t.test(
     await context.close()
   },
 )
+
+t.test('no attack runs a script or makes a request in a difference', { skip: noChromium }, async (t) => {
+  const { show } = await openWatchedPage(await startChromium(t))
+  for (let first = 0; first < attacks.length; first += together) {
+    const { content } = doc(...attacks.slice(first, first + together).flatMap(doorsFor))
+    const changed = JSON.parse(JSON.stringify(content).replaceAll('alert(1)', 'alert(2)'))
+    const nothing = doc(p('x')).content
+    const pairs = [
+      [content, changed],
+      [content, nothing],
+      [nothing, content],
+    ] as const
+    const html = pairs.map(([from, to]) => {
+      const texts = { from: documentToLines(docOf(from)).join('\n'), to: documentToLines(docOf(to)).join('\n') }
+      return showDifference({ ...texts, path: '/d/doc_1', roomForWords: 1_000_000 }).html
+    })
+    const { ran, requests } = await show(html.join('\n'))
+    t.strictSame([ran, requests.filter((request) => !request.startsWith('image http://documents.test/x'))], [[], []])
+  }
+})
+
+// Attacks are shown several to a page. One page for each attack would take half a minute.
+const together = 20
+
+function docOf(content: BlockNode[]): DocNode {
+  return { type: 'doc', content }
+}
 
 async function changedGuide(ada: Parameters<typeof make>[0]) {
   const filler = Array.from({ length: 6 }, (_, number) => p(`Elephant ${number} is grey.`))

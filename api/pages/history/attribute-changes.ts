@@ -26,6 +26,27 @@ export function attributeChanges(
   return changes.map((change) => ({ part, ...change }))
 }
 
+/**
+ * The change of the order of the parts that both sides of a node have. The parts are named by their places on the old
+ * side, from 1. Empty when the order is the same.
+ */
+export function orderChange(
+  { before, after }: { before: BodyNode; after: BodyNode },
+  { isPart }: { isPart: boolean },
+): AttributeChange[] {
+  const ids = new Set(after.content?.map(idOf))
+  const kept = (before.content ?? []).map(idOf).filter((id) => ids.has(id))
+  const places = new Map(kept.map((id, index) => [id, index + 1]))
+  const order = (after.content ?? []).flatMap((part) => places.get(idOf(part)) ?? [])
+  if (order.every((place, index) => place === index + 1)) return []
+  const [from, to] = [[...places.values()], order].map((list) => {
+    return list.slice(0, mostPlaces).join(', ') + (list.length > mostPlaces ? ', …' : '')
+  })
+  return [{ part: isPart ? partOf(after) : null, name: 'Order of the parts', from: from ?? null, to: to ?? null }]
+}
+
+const mostPlaces = 20
+
 /** The name of a type of blocks for people. */
 export function typeName(type: string): string {
   return typeNames[type] ?? type
@@ -41,6 +62,10 @@ function partOf(node: BodyNode): string {
 }
 
 const excerptLength = 40
+
+function idOf(node: BodyNode): string {
+  return String(node.attrs?.['id'])
+}
 
 function worded(value: Json | undefined): string | null {
   if (value === undefined || value === null) return null

@@ -21,6 +21,17 @@ export function differenceWriter(): HtmlWriter {
   })
 }
 
+/**
+ * The block with raw tags as the texts that they are. As a tag, a raw tag could reach over the ends of what was inserted
+ * or deleted.
+ */
+export function withoutRawTags(node: BodyNode): BodyNode {
+  if (node.type === 'htmlInline') {
+    return { type: 'text', text: stringAttribute(node, 'html') ?? '', marks: [...(node.marks ?? []), { type: 'code' }] }
+  }
+  return node.content === undefined ? node : { ...node, content: node.content.map(withoutRawTags) }
+}
+
 // Lists and tables cannot hold `<ins>` and `<del>` between their items, so a class tells the change of an item.
 function changeClass({ attrs }: BodyNode): string | null {
   const change = attrs?.['change']

@@ -10,7 +10,7 @@ import { inlineHunks } from '../../../shared/differences/inline-hunks.ts'
 import type { BlockDifference } from '../../../shared/differences/schema.ts'
 import { publicDocument } from '../../../shared/sharing/public-document.ts'
 import { type AttributeChange, typeName } from './attribute-changes.ts'
-import { differenceWriter } from './block-form.ts'
+import { differenceWriter, withoutRawTags } from './block-form.ts'
 import { differenceItems } from './difference-items.ts'
 import { mergedBlock } from './merged-block.ts'
 
@@ -106,7 +106,7 @@ class DifferencePage {
 
   #block(node: BodyNode): string {
     if (node.type === 'frontmatter') return this.#writer.write(node)
-    const document = { type: 'doc', content: [node] } as DocNode
+    const document = { type: 'doc', content: [withoutRawTags(node)] } as DocNode
     const { content } = publicDocument(document, (attachmentId) => `${this.#path}/attachments/${attachmentId}`)
     return content.map((block) => this.#writer.write(block)).join('')
   }
@@ -136,8 +136,9 @@ function attributeList(changes: readonly AttributeChange[]): string {
   return element('ul', { class: 'attributes' }, items.join(''))
 }
 
+// Longer texts are compared by words.
 function changedText(from: string | null, to: string | null): string {
-  if (from === null || to === null) return `${side('del', from)} ${side('ins', to)}`
+  if (from === null || to === null || !/\s.*\s/s.test(from)) return `${side('del', from)} → ${side('ins', to)}`
   const hunks = inlineHunks([{ type: 'text', text: from }], [{ type: 'text', text: to }])
   const tags = { equal: 'span', delete: 'del', insert: 'ins' }
   return element('bdi', {}, hunks.map(({ op, text }) => element(tags[op], {}, escapeHtml(text))).join(''))

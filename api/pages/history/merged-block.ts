@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import type { BlockNode, BodyNode } from '../../../shared/body/document.ts'
 import { isTextblock } from '../../../shared/body/nodes.ts'
 import type { BlockDifference } from '../../../shared/differences/schema.ts'
-import { type AttributeChange, attributeChanges } from './attribute-changes.ts'
+import { type AttributeChange, attributeChanges, orderChange } from './attribute-changes.ts'
 
 /** What happened to a node of a merged block. A node without a change has no such attribute. */
 export type NodeChange = 'inserted' | 'deleted'
@@ -17,16 +17,15 @@ type Words = ReadonlyMap<string, Hunks>
 /**
  * Puts both sides of a modified block together. Inline content that only one side has carries the mark `inserted` or
  * `deleted`. A node inside of the block that only one side has carries its `change` as an attribute, with all nodes in
- * it. Null where the sides cannot stand in one block, or where the difference came without its changed words.
+ * it. A text whose changed words are not known is deleted and inserted as a whole. Null where the sides cannot stand in
+ * one block.
  */
 export function mergedBlock({ before, after, hunks, children }: Difference): MergedBlock | null {
   if (before === null || after === null || !fit(before, after)) return null
-  const isText = isTextblock(after.type)
   const words: Words = new Map([
     ...(hunks === undefined ? [] : [[after.attrs.id, hunks] as const]),
     ...(children ?? []).map(({ block_id, hunks }) => [block_id, hunks] as const),
   ])
-  if (isText && hunks === undefined) return null
   const attributes: AttributeChange[] = []
   const node = merged({ before, after }, { words, attributes, isPart: false })
   return { node, attributes }
@@ -44,25 +43,31 @@ function changedNode(node: BodyNode, change: NodeChange): BodyNode {
 
 type Sides = { before: BodyNode; after: BodyNode }
 
-function merged(
-  { before, after }: Sides,
-  found: { words: Words; attributes: AttributeChange[]; isPart: boolean },
-): BodyNode {
-  found.attributes.push(...attributeChanges({ before, after }, { isPart: found.isPart }))
+type Found = { words: Words; attributes: AttributeChange[]; isPart: boolean }
+
+function merged({ before, after }: Sides, found: Found): BodyNode {
+  found.attributes.push(...attributeChanges({ before, after }, found))
+  if (isTextblock(after.type)) return mergedText({ before, after }, found.words)
   if (after.content === undefined && before.content === undefined) return after
-  if (isTextblock(after.type)) {
-    const hunks = found.words.get(idOf(after))
-    return hunks === undefined ? after : { ...after, content: hunks.map(inlineOf) }
-  }
+  found.attributes.push(...orderChange({ before, after }, found))
   return { ...after, content: mergedParts({ before, after }, found) }
 }
 
-// The parts of the new side in their order, each behind the parts of the old side that are gone there.
-function mergedParts({ before, after }: Sides, found: { words: Words; attributes: AttributeChange[] }): BodyNode[] {
+function mergedText({ before, after }: Sides, words: Words): BodyNode {
+  const hunks = words.get(idOf(after))
+  if (hunks !== undefined) return { ...after, content: hunks.map(inlineOf) }
+  const [olds, news] = [before.content ?? [], after.content ?? []]
+  if (JSON.stringify(olds) === JSON.stringify(news)) return after
+  const both = [...olds.map((child) => marked(child, 'deleted')), ...news.map((child) => marked(child, 'inserted'))]
+  return { ...after, content: both }
+}
+
+// The parts of the new side in their order, each in front of the parts of the old side that stood behind it and are
+// gone.
+function mergedParts({ before, after }: Sides, found: Found): BodyNode[] {
   const [olds, news] = [before.content ?? [], after.content ?? []]
   const oldById = new Map(olds.map((part) => [idOf(part), part]))
   const newIds = new Set(news.map(idOf))
-  // The parts that are gone, by the id of the part before them that both sides have.
   const goneBehind = new Map<string, BodyNode[]>(['', ...newIds].map((id) => [id, []]))
   let last = ''
   for (const part of olds) {
@@ -88,19 +93,11 @@ function fit(before: BodyNode, after: BodyNode): boolean {
 
 function inlineOf({ op, text, marks, node }: Hunks[number]): BodyNode {
   const inline = node ?? { type: 'text', text, ...(marks && { marks }) }
-  if (op === 'equal') return readable(inline)
-  return marked(inline, op === 'insert' ? 'inserted' : 'deleted')
+  return op === 'equal' ? inline : marked(inline, op === 'insert' ? 'inserted' : 'deleted')
 }
 
 function marked(inline: BodyNode, change: NodeChange): BodyNode {
-  const node = readable(inline)
-  return { ...node, marks: [{ type: change }, ...(node.marks ?? [])] }
-}
-
-// A raw tag is shown as it was written. As a tag, it could reach over the ends of what was inserted or deleted.
-function readable(inline: BodyNode): BodyNode {
-  if (inline.type !== 'htmlInline') return inline
-  return { type: 'text', text: String(inline.attrs?.['html'] ?? ''), marks: [{ type: 'code' }] }
+  return { ...inline, marks: [{ type: change }, ...(inline.marks ?? [])] }
 }
 
 function idOf(node: BodyNode | BlockNode): string {

@@ -7,7 +7,7 @@ import { type Moment, momentOf, view } from '../render.ts'
 import { sharedHtml } from '../share/shared-html.ts'
 import { styleSources } from '../share/style-sources.ts'
 import { differenceOf, inWords, type NamedDifference, namedBody } from './named-difference.ts'
-import { listVersions, type VersionList } from './versions.ts'
+import { findVersion, type ListedVersion, listVersions, type VersionList } from './versions.ts'
 
 type Heading = { documentId: string; documentTitle: string; mayWrite: boolean }
 
@@ -23,9 +23,9 @@ const historyView = view<
   }
 >('history')
 
-const versionView = view<Heading & { seq: number; written: Moment; documentLocale: string | null; html: string }>(
-  'version',
-)
+const versionView = view<
+  Heading & { version: ListedVersion; written: Moment; documentLocale: string | null; html: string }
+>('version')
 
 /**
  * The history of a document: its kept versions, and the difference of two of its bodies. `from` and `to` of the query
@@ -61,13 +61,16 @@ export const versionPage = accountPage({
     const { service, params, account, document } = call
     await service.rateLimiter.consume('read', call.user.userId)
     const seq = requireNumber(params)
-    const kept = await requireVersion(service.database, { document, seq: String(seq) }).catch(inWords)
+    const { database: db } = service
+    const kept = await requireVersion(db, { document, seq: String(seq) }).catch(inWords)
+    const version = await findVersion(db, { document, seq })
+    if (version === null) throw pageMissing()
     const text = await sharedHtml({ text: kept.body, path: `/d/${document.id}` })
     const html = versionView({
       ...headingOf(call),
       title: `Version ${seq} · ${document.title}`,
       account,
-      seq,
+      version,
       written: momentOf(kept.updated_at),
       documentLocale: document.locale,
       html: text,

@@ -16,6 +16,15 @@ export type VersionList = { current: CurrentText; versions: ListedVersion[]; old
 // The most versions on a page.
 const shownAtOnce = 20
 
+/** A kept version of a document with the name of its author, or null. */
+export async function findVersion(
+  db: Queryable,
+  { document, seq }: { document: DocumentRow; seq: number },
+): Promise<ListedVersion | null> {
+  const { versions } = await listVersions(db, { document, before: seq + 1 })
+  return versions.find((version) => version.seq === seq) ?? null
+}
+
 /** Reads a page of the kept versions with the names of their authors. With `before`, only versions with lower numbers. */
 export async function listVersions(
   db: Queryable,
