@@ -10,6 +10,7 @@ const types = {
   'reference.css': 'text/css; charset=utf-8',
   'editor.css': 'text/css; charset=utf-8',
   'search.css': 'text/css; charset=utf-8',
+  'document-pages.css': 'text/css; charset=utf-8',
   'icon.svg': 'image/svg+xml',
 } as const
 

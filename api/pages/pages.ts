@@ -8,11 +8,13 @@ import { guideChapterPage, guidePage } from './guide/pages.ts'
 import { loginPage, logoutPage } from './login.ts'
 import { openIdCallbackPage, openIdPage } from './openid.ts'
 import { type Page, page } from './page.ts'
+import { propertiesPage } from './properties/pages.ts'
 import { apiDocsPage } from './reference/pages.ts'
 import { view } from './render.ts'
 import { scriptPage } from './scripts/pages.ts'
 import { searchPage } from './search/pages.ts'
 import { shareAttachmentPage, sharePage } from './share/pages.ts'
+import { sharingPage } from './sharing/pages.ts'
 import { signInLinkPage } from './sign-in-link/pages.ts'
 import { accountIndexPage, revokeTokenPage, tokensPage } from './tokens.ts'
 
@@ -47,6 +49,8 @@ export const pages: readonly Page[] = [
   revokeTokenPage,
   devicePage,
   searchPage,
+  sharingPage,
+  propertiesPage,
   editorPage,
   ticketPage,
   editorAttachmentPage,

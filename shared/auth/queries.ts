@@ -55,6 +55,16 @@ export async function membershipsOf(db: Queryable, userId: string): Promise<Stat
   return found?.memberships ?? []
 }
 
+const NameRow = row(Type.Object({ id: Type.String(), name: Type.String() }))
+
+/** The names of users by id. A user who does not exist is left out. */
+export async function namesOfUsers(db: Queryable, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const users = await db.any(
+    sql.type(NameRow)`SELECT id, name FROM users WHERE id = ANY(${sql.array([...new Set(ids)], 'text')})`,
+  )
+  return new Map(users.map(({ id, name }) => [id, name]))
+}
+
 /** Notes that a token was used. The caller decides how often, so that not every read becomes a write. */
 export async function touchToken(db: Queryable, tokenId: string): Promise<void> {
   await db.query(sql.unsafe`UPDATE tokens SET last_used_at = now() WHERE id = ${tokenId}`)

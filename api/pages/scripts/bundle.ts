@@ -12,6 +12,7 @@ const keptFile = join(root, 'node_modules/.cache/pages/scripts.json')
 const entryPoints = {
   editor: 'editor/browser/main.ts',
   search: 'search/browser/main.ts',
+  sharing: 'sharing/browser/main.ts',
   'sign-in-link': 'sign-in-link/browser/main.ts',
 }
 
