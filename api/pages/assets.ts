@@ -13,6 +13,7 @@ const types = {
   'search.css': 'text/css; charset=utf-8',
   'panels.css': 'text/css; charset=utf-8',
   'history.css': 'text/css; charset=utf-8',
+  'document-pages.css': 'text/css; charset=utf-8',
   'icon.svg': 'image/svg+xml',
 } as const
 

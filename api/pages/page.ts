@@ -27,8 +27,11 @@ export type PageAnswer =
 
 type Handler = (call: PageCall) => Promise<PageAnswer>
 
-/** A page: its path below the origin with `{name}` parameters, and its handlers. GET also serves HEAD. */
-export type Page = { path: string; get?: Handler; post?: Handler }
+/**
+ * A page: its path below the origin with `{name}` parameters, and its handlers. GET also serves HEAD. `formMaxBytes` is
+ * the size of the largest form, if the usual 16 KiB are not enough.
+ */
+export type Page = { path: string; get?: Handler; post?: Handler; formMaxBytes?: number }
 
 /** Declares a page for which nobody has to be signed in. */
 export function page(spec: Page): Page {

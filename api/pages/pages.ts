@@ -13,10 +13,12 @@ import { conceptsPanel } from './panels/concepts.ts'
 import { relationsPanel } from './panels/relations.ts'
 import { summaryPanel } from './panels/summary.ts'
 import { translationsPanel } from './panels/translations.ts'
+import { propertiesPage } from './properties/pages.ts'
 import { apiDocsPage } from './reference/pages.ts'
 import { scriptPage } from './scripts/pages.ts'
 import { searchPage } from './search/pages.ts'
 import { shareAttachmentPage, sharePage } from './share/pages.ts'
+import { sharingPage } from './sharing/pages.ts'
 import { signInLinkPage } from './sign-in-link/pages.ts'
 import { accountIndexPage, revokeTokenPage, tokensPage } from './tokens.ts'
 import { workspacePages } from './workspace/pages.ts'
@@ -40,6 +42,8 @@ export const pages: readonly Page[] = [
   revokeTokenPage,
   devicePage,
   searchPage,
+  sharingPage,
+  propertiesPage,
   editorPage,
   ticketPage,
   editorAttachmentPage,

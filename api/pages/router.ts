@@ -8,10 +8,10 @@ import { pageHeaders } from './headers.ts'
 import type { Form, Page, PageAnswer } from './page.ts'
 import { pageMissing } from './refusals.ts'
 
-// The largest form in bytes, and the media type that browsers send for a form without files.
-const formMaxBytes = 16_384
+// The largest form in bytes, unless a page takes larger forms, and the media type that browsers send for a form without
+// files.
+const usualMaxBytes = 16_384
 const formType = 'application/x-www-form-urlencoded'
-const parseText = express.text({ limit: formMaxBytes, type: () => true, defaultCharset: 'utf-8' })
 
 /** Serves the pages. Errors go on to the error handler of the application, which answers with a page, too. */
 export function pageRouter(service: Service, pages: readonly Page[]): Router {
@@ -44,7 +44,7 @@ async function servePage(context: { service: Service; page: Page }, request: Req
     response,
     params: storableParams(request),
     query: storableQuery(request),
-    form: () => readForm(request, response),
+    form: () => readForm({ request, response, maxBytes: page.formMaxBytes ?? usualMaxBytes }),
   }
   const answer = await onBehalfOf(visitor(addressOf(request)), () => handle(call), { signal: closeSignal(response) })
   if (answer) send(response, answer)
@@ -78,12 +78,14 @@ function send(response: Response, answer: Exclude<PageAnswer, undefined>): void 
 
 // Reads a submitted form. Refuses a body of another media type with 415, a body that is too large with 413, and an
 // unreadable body with 400.
-async function readForm(request: Request, response: Response): Promise<Form> {
+async function readForm(sent: { request: Request; response: Response; maxBytes: number }): Promise<Form> {
+  const { request, response, maxBytes } = sent
   if (request.headers['content-type'] !== undefined && !request.is(formType)) {
     throw new Refusal('unsupported_media_type', { details: { accepted: [formType] } })
   }
+  const parseText = express.text({ limit: maxBytes, type: () => true, defaultCharset: 'utf-8' })
   await new Promise<void>((resolve, reject) => {
-    parseText(request, response, (error?: unknown) => (error ? reject(formRefusal(error)) : resolve()))
+    parseText(request, response, (error?: unknown) => (error ? reject(formRefusal(error, maxBytes)) : resolve()))
   })
   const fields = new URLSearchParams(typeof request.body === 'string' ? request.body : '')
   return {
@@ -94,9 +96,9 @@ async function readForm(request: Request, response: Response): Promise<Form> {
   }
 }
 
-function formRefusal(error: unknown): unknown {
+function formRefusal(error: unknown, maxBytes: number): unknown {
   const { type: kind, status } = error as { type?: unknown; status?: unknown }
-  if (kind === 'entity.too.large') return new Refusal('payload_too_large', { details: { max_bytes: formMaxBytes } })
+  if (kind === 'entity.too.large') return new Refusal('payload_too_large', { details: { max_bytes: maxBytes } })
   const isOfSender = typeof status === 'number' && status < 500
   return isOfSender ? new Refusal('invalid_request', { details: { fields: [] }, cause: error }) : error
 }

@@ -13,6 +13,7 @@ const entryPoints = {
   editor: 'editor/browser/main.ts',
   panels: 'panels/browser/main.ts',
   search: 'search/browser/main.ts',
+  sharing: 'sharing/browser/main.ts',
   'sign-in-link': 'sign-in-link/browser/main.ts',
 }
 

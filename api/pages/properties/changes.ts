@@ -1,0 +1,85 @@
+import { storedTags, tagLimits } from '../../../shared/documents/metadata.ts'
+import type { DocumentRow } from '../../../shared/documents/queries.ts'
+import { DocumentUpdateInput } from '../../../shared/documents/schema.ts'
+import { type MetadataInput, updateDocument } from '../../../shared/documents/update.ts'
+import { Refusal } from '../../../shared/errors/errors.ts'
+import { bodyReader } from '../../http/input.ts'
+import type { DocumentCall } from '../document-call.ts'
+import type { Form } from '../page.ts'
+import { pageWrite, recordPageWrite } from '../page-writes.ts'
+import { readName, readValue, stateOf } from './values.ts'
+
+/** Why a form was refused: the status of the answer and a sentence for the person. */
+export type PropertiesProblem = { status: number; message: string }
+
+/** A form of the page was refused, by its own rules or because somebody has changed the same in the meantime. */
+class FormRefusal extends Error {
+  readonly status: number
+
+  constructor(status: number, message: string) {
+    super(message)
+    this.name = 'FormRefusal'
+    this.status = status
+  }
+}
+
+const readUpdate = bodyReader(DocumentUpdateInput) as (body: unknown) => MetadataInput
+
+/**
+ * Does what a form of the page asks for. The button says what: `tags`, `add`, `set` or `remove`. The field `state`
+ * stands for what the form was filled in from. When somebody has changed that in the meantime, nothing is written.
+ */
+export async function changeProperties(call: DocumentCall, form: Form): Promise<void> {
+  const { metadata, current } = changeOf(form)
+  const update = readUpdate(metadata)
+  const { document } = call
+  const guard = async (locked: DocumentRow) => {
+    if (stateOf(current(locked)) !== form.field('state')) throw new FormRefusal(409, changedMeanwhile)
+  }
+  await pageWrite(call, async (context) => {
+    await updateDocument(context, { documentId: document.id, caller: context.caller, metadata: update, guard })
+    recordPageWrite(context.tx, { call, action: 'updateDocument', documentIds: [document.id] })
+  })
+}
+
+/** Puts a refusal into words for the page. What no change of the form can help is thrown again. */
+export function propertiesProblemOf(error: unknown): PropertiesProblem {
+  if (error instanceof FormRefusal) return { status: error.status, message: error.message }
+  if (!(error instanceof Refusal) || error.code !== 'invalid_request') throw error
+  const { fields = [] } = error.details as { fields?: { path: string }[] }
+  const isOfTags = fields[0]?.path.startsWith('/tags') === true
+  return {
+    status: error.status,
+    message: isOfTags ? tagRule : 'A document has at most 50 properties, and at most 256 KiB of them.',
+  }
+}
+
+/** The tags that a form keeps and adds. */
+export function tagsOf(form: Form): string[] {
+  const kept = Array.from({ length: tagLimits.tags }, (_, index) => form.field(`tag_${index}`))
+  const added = form.field('add').split(',')
+  return storedTags([...kept, ...added].filter((tag) => tag.trim() !== '')).tags
+}
+
+const tagRule = `A document has at most ${tagLimits.tags} tags, and a tag has at most ${tagLimits.characters} characters.`
+
+const changedMeanwhile =
+  'Somebody has changed this in the meantime, so nothing was saved. What you typed is still in the form. Save again to replace what is there now.'
+
+/** A change of a form, and the part of the document that it was filled in from. */
+type Change = { metadata: object; current: (document: DocumentRow) => Parameters<typeof stateOf>[0] }
+
+function changeOf(form: Form): Change {
+  const action = form.field('action')
+  if (action === 'tags') return { metadata: { tags: tagsOf(form) }, current: ({ tags }) => tags }
+  const name = right(readName(form.field('name'))).name
+  const current = ({ properties }: DocumentRow) => (Object.hasOwn(properties, name) ? properties[name] : undefined)
+  if (action === 'remove') return { metadata: { properties_patch: { [name]: null } }, current }
+  const { value } = right(readValue(form.field('kind'), form.field('value')))
+  return { metadata: { properties_patch: { [name]: value } }, current }
+}
+
+function right<Read extends object>(read: Read | { problem: string }): Read {
+  if ('problem' in read) throw new FormRefusal(400, read.problem)
+  return read
+}

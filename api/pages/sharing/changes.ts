@@ -1,0 +1,114 @@
+import { requireWriter } from '../../../shared/auth/caller.ts'
+import { Refusal } from '../../../shared/errors/errors.ts'
+import { PublicShareChanges, PublicShareInput } from '../../../shared/sharing/schema.ts'
+import {
+  changeShare,
+  ensureShare,
+  requireFutureExpiry,
+  revokeShare,
+  type ShareSecurity,
+  shareSecurity,
+} from '../../../shared/sharing/share.ts'
+import { bodyReader } from '../../http/input.ts'
+import type { DocumentCall } from '../document-call.ts'
+import type { Form } from '../page.ts'
+import { pageWrite, recordPageWrite } from '../page-writes.ts'
+
+/** Why a form was refused: the status of the answer, a sentence for the person, and the field that is wrong. */
+export type SharingProblem = { status: number; message: string; field: 'expires' | 'password' | null }
+
+const dayMs = 86_400_000
+
+const readInput = bodyReader(PublicShareInput) as (body: unknown) => ShareInput
+const readChanges = bodyReader(PublicShareChanges) as (body: unknown) => ShareInput
+
+type ShareInput = { expires_at?: number | null; password?: string | null }
+
+/**
+ * Does what a form of the page asks for. The button says what: `create`, `expiry`, `password`, `no_password` or
+ * `revoke`. Returns null, or the problem when somebody has made a link in the meantime. Refuses as the operations of
+ * the API do.
+ */
+export async function changeSharing(call: DocumentCall, form: Form): Promise<SharingProblem | null> {
+  requireWriter(call.caller, call.document.workspace_id)
+  const action = form.field('action')
+  if (action === 'create') return create(call, form)
+  if (action === 'revoke') await revoke(call, form.field('share'))
+  else await change(call, { id: form.field('share'), body: changesOf(action, form) })
+  return null
+}
+
+/** Puts a refusal into words for the page. What no change of the form can help is thrown again. */
+export function sharingProblemOf(error: unknown): SharingProblem {
+  if (!(error instanceof Refusal)) throw error
+  const { status, code, details } = error
+  if (code === 'share_not_found') {
+    return { status, message: 'This link was revoked in the meantime, so nothing was changed.', field: null }
+  }
+  if (code === 'public_share_disabled') {
+    return { status, message: 'Whoever runs this service allows no public links.', field: null }
+  }
+  if (code !== 'invalid_request') throw error
+  const { fields = [] } = details as { fields?: { path: string }[] }
+  if (fields[0]?.path === '/password') {
+    return { status, message: 'A password has 8 to 200 characters, without control characters.', field: 'password' }
+  }
+  return { status, message: 'Choose a time in the future, in UTC.', field: 'expires' }
+}
+
+async function create(call: DocumentCall, form: Form): Promise<SharingProblem | null> {
+  const { caller, document, service } = call
+  const password = form.field('password')
+  const body = readInput({ expires_at: expiryOf(form), ...(password !== '' && { password }) })
+  const security = await securityOf(body)
+  const { PUBLIC_SHARE_ENABLED: enabled } = service.config
+  const { created } = await pageWrite(call, async ({ tx }) => {
+    const made = await ensureShare(tx, { documentId: document.id, caller, enabled, security: () => security })
+    recordPageWrite(tx, { call, action: 'ensurePublicShare', documentIds: [document.id] })
+    return made
+  })
+  if (created) return null
+  const message = 'Somebody has made a link in the meantime. It is as it was: your expiry and password do not count.'
+  return { status: 409, message, field: null }
+}
+
+async function change(call: DocumentCall, { id, body }: { id: string; body: unknown }): Promise<void> {
+  const { caller } = call
+  const security = await securityOf(readChanges(body))
+  await pageWrite(call, async ({ tx }) => {
+    requireOwn(call, await changeShare(tx, { id, caller, security: () => security }))
+    recordPageWrite(tx, { call, action: 'updatePublicShare', documentIds: [call.document.id] })
+  })
+}
+
+async function revoke(call: DocumentCall, id: string): Promise<void> {
+  await pageWrite(call, async ({ tx, caller }) => {
+    requireOwn(call, await revokeShare(tx, { id, caller }))
+    recordPageWrite(tx, { call, action: 'deletePublicShare', documentIds: [call.document.id] })
+  })
+}
+
+function changesOf(action: string, form: Form): unknown {
+  if (action === 'no_password') return { password: null }
+  if (action === 'password') return { password: form.field('password') }
+  return { expires_at: expiryOf(form) }
+}
+
+async function securityOf(body: ShareInput): Promise<ShareSecurity> {
+  requireFutureExpiry(body.expires_at)
+  return shareSecurity(body)
+}
+
+// The expiry of a form in Unix milliseconds, null for never, and not a number where no time was chosen. The field
+// `expires` is empty, a number of days, or `at` for the time in the field of that name.
+function expiryOf(form: Form): number | null {
+  const expires = form.field('expires')
+  if (expires === '') return null
+  if (expires === 'at') return Date.parse(`${form.field('at')}Z`)
+  return /^[1-9][0-9]{0,3}$/.test(expires) ? Date.now() + Number(expires) * dayMs : Number.NaN
+}
+
+// Refuses the share of another document, whose page the person has not seen. The transaction is rolled back.
+function requireOwn({ document }: DocumentCall, { id, document_id }: { id: string; document_id: string }): void {
+  if (document_id !== document.id) throw new Refusal('share_not_found', { details: { id } })
+}
