@@ -12,7 +12,7 @@ import { type AccountCall, accountPage } from '../account-page.ts'
 import { pageHeaders } from '../headers.ts'
 import { pageMissing } from '../refusals.ts'
 import { view } from '../render.ts'
-import { scriptPath } from '../scripts/bundle.ts'
+import { scriptParts, scriptPath } from '../scripts/bundle.ts'
 import { sharedHtml } from '../share/shared-html.ts'
 import { styleSources } from '../share/style-sources.ts'
 
@@ -25,7 +25,17 @@ type EditorData = {
   mayWrite: boolean
 }
 
-const editorView = view<{ html: string; script: string; editor: EditorData }>('editor')
+type EditorView = {
+  html: string
+  scripts: { first: string; parts: string[] }
+  editor: EditorData
+}
+
+const editorView = view<EditorView>('editor')
+
+// The number of blocks that people see before the editor is there. Reading and laying out the HTML of a long document
+// would delay the editor.
+const shown = 200
 
 /**
  * A document for the people of its workspace (api/guide/collaboration.md#editor): its text as HTML, which the editor
@@ -40,7 +50,11 @@ export const editorPage = accountPage({
     if (document === null) throw pageMissing()
     const { id, title, locale, body } = document
     const role = memberships.find(({ workspace_id }) => workspace_id === document.workspace_id)?.role
-    const [html, script] = await Promise.all([sharedHtml({ text: body, path: `/d/${id}` }), scriptPath('editor')])
+    const [html, first, parts] = await Promise.all([
+      sharedHtml({ text: body, path: `/d/${id}`, shown }),
+      scriptPath('editor'),
+      scriptParts('editor'),
+    ])
     const liveAddress = collaborationUrl(service.config)
     const editor = {
       documentId: id,
@@ -50,7 +64,7 @@ export const editorPage = accountPage({
       mayWrite: role === 'owner' || role === 'editor',
     }
     return {
-      html: editorView({ title, locale, account, html, script, editor }),
+      html: editorView({ title, locale, account, html, scripts: { first, parts }, editor }),
       headers: pageHeaders({
         'script-src': "'self'",
         'style-src': styleSources(html),

@@ -11,7 +11,8 @@ import { createToolbar } from './toolbar.ts'
 
 /*
  * The editor of a document. The page shows the document as HTML. The editor takes its place as soon as the live
- * document is there, from the service or from the copy that this browser has kept.
+ * document is there, from the service or from the copy that this browser has kept. The script runs while the browser
+ * still reads that HTML, which may be long.
  */
 
 const place = document.querySelector<HTMLElement>('#editor')
@@ -24,11 +25,15 @@ async function start(place: HTMLElement): Promise<void> {
   place.before(line.element)
   const copy = await openLocalCopy(live, page)
   const connection = new Connection({ live, page, copy, line })
+  const late = setTimeout(showAllText, patienceMs)
   await connection.hasContent()
-  place.replaceChildren()
-  const { provider, writing } = connection
+  clearTimeout(late)
+  const writing = place.closest('.writing')
+  writing?.classList.add('live')
+  writing?.querySelector('.text')?.remove()
+  const { provider } = connection
   const warn = (words: string) => line.warn(words)
-  const editor = createEditor({ element: place, provider, page, editable: writing, warn })
+  const editor = createEditor({ element: place, provider, page, editable: connection.writing, warn })
   line.element.append(
     createPeopleLine(provider),
     createToolbar(editor, () => openSlashMenu(editor)),
@@ -36,4 +41,15 @@ async function start(place: HTMLElement): Promise<void> {
   place.closest('article')?.append(createOutline(editor))
   showNamedBlock(editor)
   connection.onWriting = (now) => void editor.setEditable(now)
+}
+
+// The milliseconds for which the user sees only the beginning of a long document while the editor waits for it.
+const patienceMs = 5000
+
+// Shows what the page has for browsers without scripts. The service has sanitised that text.
+function showAllText(): void {
+  const rest = document.querySelector('.text noscript')
+  const template = document.createElement('template')
+  template.innerHTML = rest?.textContent ?? ''
+  rest?.replaceWith(template.content)
 }
