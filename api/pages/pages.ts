@@ -2,7 +2,7 @@ import { assetPage } from './assets.ts'
 import { accountOf } from './browser.ts'
 import { devicePage } from './device.ts'
 import { formulasPage, markdownPage } from './editor/conversions.ts'
-import { editorAttachmentPage, editorPage, ticketPage } from './editor/pages.ts'
+import { editorAttachmentPage, editorPage, liveStatePage, ticketPage } from './editor/pages.ts'
 import { editorUploadPage } from './editor/uploads.ts'
 import { guideChapterPage, guidePage } from './guide/pages.ts'
 import { loginPage, logoutPage } from './login.ts'
@@ -45,6 +45,7 @@ export const pages: readonly Page[] = [
   devicePage,
   editorPage,
   ticketPage,
+  liveStatePage,
   editorAttachmentPage,
   editorUploadPage,
   scriptPage,

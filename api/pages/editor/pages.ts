@@ -3,6 +3,7 @@ import { visibleAttachment } from '../../../shared/attachments/queries.ts'
 import type { Membership } from '../../../shared/auth/caller.ts'
 import { membershipsOf } from '../../../shared/auth/queries.ts'
 import { mintTicket } from '../../../shared/auth/tickets.ts'
+import { levelState } from '../../../shared/body/live/queries.ts'
 import { currentBody } from '../../../shared/body/queries.ts'
 import { collaborationUrl } from '../../../shared/config/collaboration-url.ts'
 import { visibleDocument } from '../../../shared/documents/queries.ts'
@@ -88,6 +89,38 @@ export const ticketPage = accountPage({
     return undefined
   },
 })
+
+// The most bytes of a state. A larger document comes by live editing, in small messages.
+const mostStateBytes = 8 * 1024 * 1024
+
+/**
+ * The stored Y document of a document, from which the editor begins while it connects: updates, each behind its length
+ * in four bytes. Without such a state, which live editing then makes, the answer is 204.
+ */
+export const liveStatePage = accountPage({
+  path: '/d/{documentId}/state',
+  async get(call) {
+    const { service, params, user, response } = call
+    const memberships = await membershipsOf(service.database, user.userId)
+    const document = await visibleDocument(service.database, locatorOf(params, memberships))
+    if (document === null) throw pageMissing()
+    const stored = await levelState(service.database, document, mostStateBytes)
+    response.set('Cache-Control', 'no-store')
+    if (stored === null) response.status(204).end()
+    else response.type('application/octet-stream').end(framed([stored.state, ...stored.updates]))
+    return undefined
+  },
+})
+
+function framed(updates: readonly Uint8Array[]): Buffer {
+  return Buffer.concat(
+    updates.flatMap((update) => {
+      const length = Buffer.alloc(4)
+      length.writeUInt32BE(update.byteLength)
+      return [length, update]
+    }),
+  )
+}
 
 /** An attachment for the people of its workspace. An image is shown, as in the editor; any other file is a download. */
 export const editorAttachmentPage = accountPage({

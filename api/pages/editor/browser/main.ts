@@ -7,6 +7,7 @@ import { readPageData } from './page-data.ts'
 import { createPeopleLine } from './people.ts'
 import { openSlashMenu } from './slash-menu.ts'
 import { StatusLine } from './status-line.ts'
+import { readStoredState } from './stored-state.ts'
 import { createToolbar } from './toolbar.ts'
 
 /*
@@ -24,6 +25,7 @@ async function start(place: HTMLElement): Promise<void> {
   const line = new StatusLine()
   place.before(line.element)
   const copy = await openLocalCopy(live, page)
+  if (live.getXmlFragment('default').length === 0) await readStoredState(live, page)
   const connection = new Connection({ live, page, copy, line })
   const late = setTimeout(showAllText, patienceMs)
   await connection.hasContent()
