@@ -1,9 +1,11 @@
-import { insertAuditEntries } from '../../shared/audit/audit.ts'
+import { type AuditedWrite, insertAuditEntries } from '../../shared/audit/audit.ts'
 import type { Caller } from '../../shared/auth/caller.ts'
 import { membershipsOf } from '../../shared/auth/queries.ts'
 import { scopes } from '../../shared/auth/scopes.ts'
-import type { Transaction } from '../../shared/database/database.ts'
+import { computingAhead } from '../../shared/computations/ahead.ts'
+import { inTransaction, type Transaction } from '../../shared/database/database.ts'
 import { parseUserAgent } from '../../shared/requests/client.ts'
+import { type WriteContext, writeContext } from '../http/write-context.ts'
 import type { AccountCall } from './account-page.ts'
 
 /**
@@ -16,13 +18,37 @@ export async function callerOfSession({ service, user }: AccountCall): Promise<C
 }
 
 /**
- * Records an accepted write of a page in the audit log, in the transaction of the write. `action` is the `operationId`
- * of the operation of the API that does the same. The entry names no token, because a session has none.
+ * Runs the write of a page as the API runs a write: it counts against the rate of the user, and it is one transaction.
+ * `write` gets the context that the functions of the API take, and may run again when it needs a long computation. It
+ * records what it has written by `recordPageWrite`.
  */
-export function recordPageWrite(
-  tx: Transaction,
-  { call, action, documentIds }: { call: AccountCall; action: string; documentIds: readonly string[] },
-): void {
+export async function pageWrite<Written>(
+  call: AccountCall,
+  write: (context: WriteContext) => Promise<Written>,
+): Promise<Written> {
+  const { service, request, user } = call
+  await service.rateLimiter.consume('write', user.userId)
+  const caller = await callerOfSession(call)
+  const client = parseUserAgent(request.headers['user-agent'])
+  return computingAhead((ahead) =>
+    inTransaction(service.database, (tx) => write(writeContext({ tx, ahead, service, caller, client }))),
+  )
+}
+
+/** A write of a page for the audit log. A write without a document names the workspace, knowledge base or folder. */
+type PageWrite = {
+  call: AccountCall
+  /** The `operationId` of the operation of the API that does the same. */
+  action: string
+  documentIds?: readonly string[]
+  place?: Partial<AuditedWrite['place']>
+}
+
+/**
+ * Records an accepted write of a page in the audit log, in the transaction of the write. The entry names no token,
+ * because a session has none.
+ */
+export function recordPageWrite(tx: Transaction, { call, action, documentIds = [], place }: PageWrite): void {
   const { request, response, user } = call
   const client = parseUserAgent(request.headers['user-agent'])
   insertAuditEntries(tx, {
@@ -36,6 +62,6 @@ export function recordPageWrite(
     clientVersion: client.version,
     isAgent: client.isAgent,
     documentIds,
-    place: { workspaceId: null, knowledgeBaseId: null, folderId: null },
+    place: { workspaceId: null, knowledgeBaseId: null, folderId: null, ...place },
   })
 }

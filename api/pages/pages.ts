@@ -3,6 +3,7 @@ import { accountOf } from './browser.ts'
 import { devicePage } from './device.ts'
 import { formulasPage, markdownPage } from './editor/conversions.ts'
 import { editorAttachmentPage, editorPage, liveStatePage, ticketPage } from './editor/pages.ts'
+import { titlePage } from './editor/title.ts'
 import { editorUploadPage } from './editor/uploads.ts'
 import { guideChapterPage, guidePage } from './guide/pages.ts'
 import { loginPage, logoutPage } from './login.ts'
@@ -46,6 +47,7 @@ export const pages: readonly Page[] = [
   editorPage,
   ticketPage,
   liveStatePage,
+  titlePage,
   editorAttachmentPage,
   editorUploadPage,
   scriptPage,

@@ -16,6 +16,7 @@ import { view } from '../render.ts'
 import { scriptParts, scriptPath } from '../scripts/bundle.ts'
 import { sharedHtml } from '../share/shared-html.ts'
 import { styleSources } from '../share/style-sources.ts'
+import { type Place, placeOf } from '../workspace/place.ts'
 
 /** What the script of the editor reads from its page. */
 type EditorData = {
@@ -28,6 +29,7 @@ type EditorData = {
 
 type EditorView = {
   html: string
+  place: Place
   scripts: { first: string; parts: string[] }
   editor: EditorData
 }
@@ -47,12 +49,15 @@ export const editorPage = accountPage({
   async get(call) {
     const { service, params, user, account, csrfToken } = call
     const memberships = await membershipsOf(service.database, user.userId)
-    const document = await currentBody(service.database, locatorOf(params, memberships))
-    if (document === null) throw pageMissing()
+    const locator = locatorOf(params, memberships)
+    const found = await visibleDocument(service.database, locator)
+    const document = await currentBody(service.database, locator)
+    if (found === null || document === null) throw pageMissing()
     const { id, title, locale, body } = document
     const role = memberships.find(({ workspace_id }) => workspace_id === document.workspace_id)?.role
-    const [html, first, parts] = await Promise.all([
+    const [html, place, first, parts] = await Promise.all([
       sharedHtml({ text: body, path: `/d/${id}`, shown }),
+      placeOf(service.database, found),
       scriptPath('editor'),
       scriptParts('editor'),
     ])
@@ -65,7 +70,7 @@ export const editorPage = accountPage({
       mayWrite: role === 'owner' || role === 'editor',
     }
     return {
-      html: editorView({ title, locale, account, html, scripts: { first, parts }, editor }),
+      html: editorView({ title, locale, account, html, place, scripts: { first, parts }, editor }),
       headers: pageHeaders({
         'script-src': "'self'",
         'style-src': styleSources(html),

@@ -8,6 +8,7 @@ import { createPeopleLine } from './people.ts'
 import { openSlashMenu } from './slash-menu.ts'
 import { StatusLine } from './status-line.ts'
 import { readStoredState } from './stored-state.ts'
+import { editTitle } from './title.ts'
 import { createToolbar } from './toolbar.ts'
 
 /*
@@ -42,7 +43,13 @@ async function start(place: HTMLElement): Promise<void> {
   )
   place.closest('article')?.append(createOutline(editor))
   showNamedBlock(editor)
-  connection.onWriting = (now) => void editor.setEditable(now)
+  const heading = document.querySelector<HTMLElement>('h1.title')
+  const title = heading && editTitle(heading, { page, warn, onDone: () => editor.commands.focus('start') })
+  title?.setEditable(connection.writing)
+  connection.onWriting = (now) => {
+    editor.setEditable(now)
+    title?.setEditable(now)
+  }
 }
 
 // The milliseconds for which the user sees only the beginning of a long document while the editor waits for it.
