@@ -4,8 +4,9 @@ import { gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { bundleScripts, pageScripts } from '../api/pages/scripts/bundle.ts'
 import { keepScripts, readKeptScripts } from '../api/pages/scripts/kept-bundle.ts'
-import { p } from './body/build.ts'
-import { make } from './support/documents.ts'
+import { openLive } from '../shared/body/live/live-document.ts'
+import { p, text } from './body/build.ts'
+import { make, put } from './support/documents.ts'
 import { startTestService } from './support/service.ts'
 import { hiddenFields, signedInVisitor, Visitor } from './support/visitor.ts'
 
@@ -70,6 +71,39 @@ t.test('the page of a document runs no script but its own, and speaks to nobody 
   t.notMatch(policy, /unsafe-inline|unsafe-eval/)
   t.match(html, '&lt;b&gt;Rivers&lt;/b&gt;')
   t.match(html, '<p data-block-id="')
+})
+
+t.test('the end of a long document waits for the editor, and is there for browsers without scripts', async (t) => {
+  const service = await startTestService(t)
+  const ada = await service.signUp()
+  const hostile = '</noscript><script>alert(1)</script>'
+  const link = { type: 'link', attrs: { href: 'https://example.test/', title: hostile } }
+  const blocks = Array.from({ length: 300 }, (_, n) => p(text(`Block ${n} ${hostile}`, link)))
+  const { id } = await make(ada, blocks)
+  const { html } = await (await signedInVisitor(service, { userId: ada.user_id })).get(`/d/${id}`)
+  const [before = '', rest = '', ...further] = html.split(/<noscript>|<\/noscript>/)
+  t.equal(further.length, 1, 'no text of the document ends the element')
+  t.match(before, 'Block 199 ')
+  t.notMatch(before, 'Block 200 ')
+  t.match(rest, 'Block 200 ')
+  t.match(rest, 'Block 299 ')
+  t.equal((html.match(/<script/g) ?? []).length, 1)
+})
+
+t.test('the stored document, with which an editor begins, is for members and never behind the body', async (t) => {
+  const service = await startTestService(t)
+  const [ada, stranger] = [await service.signUp(), await service.signUp()]
+  const { id } = await make(ada, [p('Water')])
+  const { workspaces } = (await ada.get('/me')).body.data
+  const read = async (user: string) => (await signedInVisitor(service, { userId: user })).get(`/d/${id}/state`)
+  t.equal((await read(ada.user_id)).status, 204, 'it was never opened live')
+  await openLive(service, { workspace_id: workspaces[0].id, id })
+  t.equal((await read(ada.user_id)).status, 200)
+  t.match((await read(ada.user_id)).html, 'Water')
+  t.equal((await read(stranger.user_id)).status, 404)
+  t.equal((await new Visitor(service.origin).get(`/d/${id}/state`)).status, 303)
+  await put(ada, id, [p('Air')])
+  t.equal((await read(ada.user_id)).status, 204, 'live editing brings the new text')
 })
 
 t.test('only a member of the workspace with the form of the page gets a ticket', async (t) => {

@@ -1,7 +1,8 @@
 import { assetPage } from './assets.ts'
 import { devicePage } from './device.ts'
 import { formulasPage, markdownPage } from './editor/conversions.ts'
-import { editorAttachmentPage, editorPage, ticketPage } from './editor/pages.ts'
+import { editorAttachmentPage, editorPage, liveStatePage, ticketPage } from './editor/pages.ts'
+import { titlePage } from './editor/title.ts'
 import { editorUploadPage } from './editor/uploads.ts'
 import { guideChapterPage, guidePage } from './guide/pages.ts'
 import { historyPage, versionPage } from './history/pages.ts'
@@ -46,6 +47,8 @@ export const pages: readonly Page[] = [
   propertiesPage,
   editorPage,
   ticketPage,
+  liveStatePage,
+  titlePage,
   editorAttachmentPage,
   editorUploadPage,
   scriptPage,

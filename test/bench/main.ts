@@ -5,6 +5,7 @@ import { measureBodies } from './bodies.ts'
 import { measureCollab } from './collab.ts'
 import { measureDerived } from './derived.ts'
 import { measureDifferences } from './differences.ts'
+import { measureEditor } from './editor.ts'
 import { measureExport } from './export.ts'
 import { measureFollow } from './follow.ts'
 import { measureFreshness } from './freshness.ts'
@@ -48,6 +49,7 @@ const measurements = {
   localization: measureLocalization,
   trash: measureTrash,
   collab: measureCollab,
+  editor: measureEditor,
   hostile: measureHostile,
 }
 
@@ -71,7 +73,7 @@ ${Object.keys(measurements).join(', ')}.
                   take hours, so it measures a random sample and says which
   --only NAMES    the parts of collab to measure: latency, flush, pure (a flush without network and
                   database), eventloop, memory, connections
-  --blocks N,N    how many blocks the documents of collab have
+  --blocks N,N    how many blocks the documents of collab and editor have
   --seed N        makes --growth take the sample of that seed again
   --misses        prints the queries of relevance for which the wanted documents do not come first
   --help          prints this

@@ -1,17 +1,9 @@
-import { existsSync } from 'node:fs'
-import { type Browser, chromium } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import tap, { type Test } from 'tap'
-
-const candidates = [
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-]
+import { chromiumMissing, findChromium, launchChromium } from '../support/chromium.ts'
 
 /** The reason why browser tests cannot run here, for tap's `skip`; false when they can run. */
-export const noChromium: string | false =
-  findChromium() === undefined && 'no chromium is installed: apt-get install -y chromium, or set CHROMIUM_PATH'
+export const noChromium: string | false = findChromium() === undefined && chromiumMissing
 
 let started: Promise<Browser> | undefined
 
@@ -27,9 +19,7 @@ export async function startChromium(t: Test): Promise<Browser> {
 }
 
 async function launch(): Promise<Browser> {
-  const executablePath = findChromium()
-  if (executablePath === undefined) throw new Error(String(noChromium))
-  const browser = await chromium.launch({ executablePath, args: flags })
+  const browser = await launchChromium()
   tap.teardown(() => browser.close())
   return browser
 }
@@ -90,17 +80,3 @@ const poke = `(async () => {
   }
   await new Promise((resolve) => setTimeout(resolve))
 })()`
-
-function findChromium(): string | undefined {
-  return [process.env['CHROMIUM_PATH'], ...candidates].find((path) => path !== undefined && existsSync(path))
-}
-
-const flags = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]

@@ -1,4 +1,3 @@
-import express from 'express'
 import Type from 'typebox'
 import { Compile } from 'typebox/compile'
 import { bodyLimits } from '../../../shared/body/body-limits.ts'
@@ -7,12 +6,10 @@ import { writeContent } from '../../../shared/body/content.ts'
 import { computingAhead } from '../../../shared/computations/ahead.ts'
 import { computation } from '../../../shared/computations/computation.ts'
 import { compute } from '../../../shared/computations/compute.ts'
-import { Refusal } from '../../../shared/errors/errors.ts'
-import { type AccountCall, accountPage } from '../account-page.ts'
+import { accountPage } from '../account-page.ts'
 import { mathMl } from '../share/math.ts'
+import { readJson } from './json-body.ts'
 
-// The most bytes of a text that is pasted, or of the formulas of one request.
-const mostBytes = 1024 * 1024
 // The most characters of one formula, and of all formulas of one request.
 const longestFormula = 2000
 const mostFormulas = 30_000
@@ -68,23 +65,3 @@ const rendering = computation({
   isSmall: (formulas) => formulas.reduce((sum, { latex }) => sum + latex.length, 0) < 500,
   cpuMs: () => 5000,
 })
-
-const parseJson = express.json({ limit: mostBytes, type: () => true })
-
-// Reads what the script of a page has sent. Refuses with 413 what is too large, and with 400 what has another form.
-async function readJson<Body>(call: AccountCall, form: { Check: (value: unknown) => value is Body }): Promise<Body> {
-  const { request, response } = call
-  await new Promise<void>((resolve, reject) => {
-    parseJson(request, response, (error?: unknown) => (error ? reject(refusalOf(error)) : resolve()))
-  })
-  const body: unknown = request.body
-  if (!form.Check(body)) throw new Refusal('invalid_request', { details: { fields: [] } })
-  return body
-}
-
-function refusalOf(error: unknown): unknown {
-  const { type: kind, status } = error as { type?: unknown; status?: unknown }
-  if (kind === 'entity.too.large') return new Refusal('payload_too_large', { details: { max_bytes: mostBytes } })
-  const isOfSender = typeof status === 'number' && status < 500
-  return isOfSender ? new Refusal('invalid_request', { details: { fields: [] }, cause: error }) : error
-}

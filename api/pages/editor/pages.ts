@@ -3,6 +3,7 @@ import { visibleAttachment } from '../../../shared/attachments/queries.ts'
 import type { Membership } from '../../../shared/auth/caller.ts'
 import { membershipsOf } from '../../../shared/auth/queries.ts'
 import { mintTicket } from '../../../shared/auth/tickets.ts'
+import { levelState } from '../../../shared/body/live/queries.ts'
 import { currentBody } from '../../../shared/body/queries.ts'
 import { collaborationUrl } from '../../../shared/config/collaboration-url.ts'
 import { visibleDocument } from '../../../shared/documents/queries.ts'
@@ -13,9 +14,10 @@ import { pageHeaders } from '../headers.ts'
 import { panelsBeside } from '../panels/frame.ts'
 import { pageMissing } from '../refusals.ts'
 import { view } from '../render.ts'
-import { scriptPath } from '../scripts/bundle.ts'
+import { scriptParts, scriptPath } from '../scripts/bundle.ts'
 import { sharedHtml } from '../share/shared-html.ts'
 import { styleSources } from '../share/style-sources.ts'
+import { type Place, placeOf } from '../workspace/place.ts'
 
 /** What the script of the editor reads from its page. */
 type EditorData = {
@@ -26,9 +28,19 @@ type EditorData = {
   mayWrite: boolean
 }
 
-type Panels = Awaited<ReturnType<typeof panelsBeside>>
+type EditorView = {
+  html: string
+  place: Place
+  scripts: { first: string; parts: string[] }
+  editor: EditorData
+  panels: Awaited<ReturnType<typeof panelsBeside>>
+}
 
-const editorView = view<{ html: string; script: string; editor: EditorData; panels: Panels }>('editor')
+const editorView = view<EditorView>('editor')
+
+// The number of blocks that people see before the editor is there. Reading and laying out the HTML of a long document
+// would delay the editor.
+const shown = 200
 
 /**
  * A document for the people of its workspace (api/guide/collaboration.md#editor): its text as HTML, which the editor
@@ -39,11 +51,19 @@ export const editorPage = accountPage({
   async get(call) {
     const { service, params, user, account, csrfToken } = call
     const memberships = await membershipsOf(service.database, user.userId)
-    const document = await currentBody(service.database, locatorOf(params, memberships))
-    if (document === null) throw pageMissing()
+    const locator = locatorOf(params, memberships)
+    const found = await visibleDocument(service.database, locator)
+    const document = await currentBody(service.database, locator)
+    if (found === null || document === null) throw pageMissing()
     const { id, title, locale, body } = document
     const role = memberships.find(({ workspace_id }) => workspace_id === document.workspace_id)?.role
-    const [html, script] = await Promise.all([sharedHtml({ text: body, path: `/d/${id}` }), scriptPath('editor')])
+    const [html, place, first, parts, panels] = await Promise.all([
+      sharedHtml({ text: body, path: `/d/${id}`, shown }),
+      placeOf(service.database, found),
+      scriptPath('editor'),
+      scriptParts('editor'),
+      panelsBeside(id),
+    ])
     const liveAddress = collaborationUrl(service.config)
     const editor = {
       documentId: id,
@@ -53,7 +73,7 @@ export const editorPage = accountPage({
       mayWrite: role === 'owner' || role === 'editor',
     }
     return {
-      html: editorView({ title, locale, account, html, script, editor, panels: await panelsBeside(id) }),
+      html: editorView({ title, locale, account, html, place, scripts: { first, parts }, editor, panels }),
       headers: pageHeaders({
         'script-src': "'self'",
         'style-src': styleSources(html),
@@ -77,6 +97,38 @@ export const ticketPage = accountPage({
     return undefined
   },
 })
+
+// The most bytes of a state. A larger document comes by live editing, in small messages.
+const mostStateBytes = 8 * 1024 * 1024
+
+/**
+ * The stored Y document of a document, from which the editor begins while it connects: updates, each behind its length
+ * in four bytes. Without such a state, which live editing then makes, the answer is 204.
+ */
+export const liveStatePage = accountPage({
+  path: '/d/{documentId}/state',
+  async get(call) {
+    const { service, params, user, response } = call
+    const memberships = await membershipsOf(service.database, user.userId)
+    const document = await visibleDocument(service.database, locatorOf(params, memberships))
+    if (document === null) throw pageMissing()
+    const stored = await levelState(service.database, document, mostStateBytes)
+    response.set('Cache-Control', 'no-store')
+    if (stored === null) response.status(204).end()
+    else response.type('application/octet-stream').end(framed([stored.state, ...stored.updates]))
+    return undefined
+  },
+})
+
+function framed(updates: readonly Uint8Array[]): Buffer {
+  return Buffer.concat(
+    updates.flatMap((update) => {
+      const length = Buffer.alloc(4)
+      length.writeUInt32BE(update.byteLength)
+      return [length, update]
+    }),
+  )
+}
 
 /** An attachment for the people of its workspace. An image is shown, as in the editor; any other file is a download. */
 export const editorAttachmentPage = accountPage({

@@ -43,6 +43,12 @@ export async function scriptPath(page: ScriptedPage): Promise<string> {
   return `/assets/scripts/${entries[page]}`
 }
 
+/** The paths of the scripts without which that script cannot run, so that browsers fetch all of them at once. */
+export async function scriptParts(page: ScriptedPage): Promise<string[]> {
+  const { parts } = await pageScripts()
+  return (parts[page] ?? []).map((name) => `/assets/scripts/${name}`)
+}
+
 async function keptOrMade(): Promise<PageScripts> {
   const kept = await readKeptScripts(keptFile)
   if (kept !== null) return kept
@@ -75,12 +81,14 @@ export async function bundleScripts(): Promise<{ scripts: PageScripts; sources: 
   })
   await stop()
   const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1)
-  const nameOfEntry = new Map(
-    Object.entries(metafile.outputs).map(([path, { entryPoint }]) => [entryPoint, nameOf(path)]),
-  )
-  const entries = Object.fromEntries(
-    Object.entries(entryPoints).map(([name, path]) => [name, nameOfEntry.get(`api/pages/${path}`) ?? '']),
-  )
+  const outputs = Object.entries(metafile.outputs)
+  const made = Object.entries(entryPoints).map(([name, source]) => {
+    const [path = '', output] = outputs.find(([, { entryPoint }]) => entryPoint === `api/pages/${source}`) ?? []
+    const parts = output?.imports.filter(({ kind }) => kind === 'import-statement').map((part) => nameOf(part.path))
+    return { name, entry: nameOf(path), parts: parts ?? [] }
+  })
+  const entries = Object.fromEntries(made.map(({ name, entry }) => [name, entry]))
+  const parts = Object.fromEntries(made.map((one) => [one.name, one.parts]))
   const files = await Promise.all(
     outputFiles.map(async ({ path, contents }) => {
       const bytes = Buffer.from(contents)
@@ -88,5 +96,5 @@ export async function bundleScripts(): Promise<{ scripts: PageScripts; sources: 
     }),
   )
   const sources = Object.keys(metafile.inputs).filter((path) => !path.startsWith('node_modules/'))
-  return { scripts: { entries, files: new Map(files) }, sources }
+  return { scripts: { entries, parts, files: new Map(files) }, sources }
 }

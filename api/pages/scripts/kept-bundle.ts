@@ -6,8 +6,15 @@ import { gunzipSync } from 'node:zlib'
 /** A script as browsers get it, plain and compressed. */
 export type Script = { bytes: Buffer; compressed: Buffer }
 
-/** The scripts of all pages by name. `entries` has the script that each page loads first; it loads others by need. */
-export type PageScripts = { entries: { [page: string]: string }; files: ReadonlyMap<string, Script> }
+/**
+ * The scripts of all pages by name. `entries` has the script that each page loads first, and `parts` the scripts that
+ * each of these scripts cannot run without. A script loads others by need.
+ */
+export type PageScripts = {
+  entries: { [page: string]: string }
+  parts: { [page: string]: string[] }
+  files: ReadonlyMap<string, Script>
+}
 
 const root = join(import.meta.dirname, '../../..')
 // The inputs besides the sources: the bundler with its list of pages, and the packages, whose versions the lock file
@@ -18,22 +25,23 @@ const otherInputs = ['api/pages/scripts/bundle.ts', 'package-lock.json']
 type Kept = {
   inputs: { [path: string]: string }
   entries: { [page: string]: string }
+  parts: { [page: string]: string[] }
   files: { [name: string]: string }
 }
 
 /** The scripts that are kept in a file, if they were made from the sources as they are now; null otherwise. */
 export async function readKeptScripts(file: string): Promise<PageScripts | null> {
   try {
-    const { inputs, entries, files } = JSON.parse(await readFile(file, 'utf8')) as Kept
+    const { inputs, entries, parts, files } = JSON.parse(await readFile(file, 'utf8')) as Kept
     const now = await digestsOf([...Object.keys(inputs), ...otherInputs])
     if (Object.entries(now).some(([path, digest]) => inputs[path] !== digest)) return null
     const read = Object.entries(files).map(([name, text]) => {
       const compressed = Buffer.from(text, 'base64')
       return [name, { bytes: gunzipSync(compressed), compressed }] as const
     })
-    return { entries, files: new Map(read) }
+    return { entries, parts, files: new Map(read) }
   } catch {
-    // There is no file yet, a source is gone, or a process of another version has written the file.
+    // There is no file yet, it is broken, or a source is gone.
     return null
   }
 }
@@ -46,13 +54,14 @@ export async function keepScripts(
   file: string,
   { scripts, sources }: { scripts: PageScripts; sources: readonly string[] },
 ): Promise<void> {
+  const { entries, parts } = scripts
   const inputs = await digestsOf([...sources, ...otherInputs])
   const files = Object.fromEntries(
     Array.from(scripts.files, ([name, { compressed }]) => [name, compressed.toString('base64')]),
   )
   const unfinished = `${file}.${randomUUID()}`
   await mkdir(dirname(file), { recursive: true })
-  await writeFile(unfinished, JSON.stringify({ inputs, entries: scripts.entries, files } satisfies Kept))
+  await writeFile(unfinished, JSON.stringify({ inputs, entries, parts, files } satisfies Kept))
   await rename(unfinished, file)
 }
 

@@ -21,8 +21,11 @@ import { mathMl } from './math.ts'
  * The function is pure, its result is safe to put into a page, and its time is linear in the size of the document. Math
  * and colours cost more than other text, so a page has a bounded number of characters of each. Further math and code is
  * shown as the author has written it.
+ *
+ * Blocks after the first `shown` blocks are in a `<noscript>`, for a page whose script brings them. All `<` of the text
+ * are escaped, so no text ends that element.
  */
-export function pageHtml(document: DocNode): string {
+export function pageHtml(document: DocNode, { shown = Number.POSITIVE_INFINITY }: { shown?: number } = {}): string {
   const headings = new PageHeadings(document)
   const footnotes = new Footnotes(document)
   const writer = new HtmlWriter({
@@ -40,7 +43,10 @@ export function pageHtml(document: DocNode): string {
       footnoteDefinition: () => '',
     },
   })
-  const body = document.content.map((node) => writer.write(node)).join('\n')
+  const blocks = document.content.map((node) => writer.write(node))
+  const rest = blocks.splice(shown)
+  if (rest.length > 0) blocks.push(`<noscript>${rest.join('\n')}</noscript>`)
+  const body = blocks.join('\n')
   return `${headings.contents()}\n<div class="prose">\n${body}\n${footnotes.section(writer)}</div>`
 }
 

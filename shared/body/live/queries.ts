@@ -63,6 +63,29 @@ export function storedLive(db: Queryable, key: DocumentKey): Promise<StoredLive 
   )
 }
 
+const LevelShape = Type.Object({ state: Bytes, updates: Type.Array(Bytes) })
+
+/**
+ * The stored state and log of a Y document that is level with the current body; null while it is behind the body, for a
+ * document that was never opened live, and where both are larger than `mostBytes`.
+ */
+export function levelState(
+  db: Queryable,
+  { workspace_id, id }: DocumentKey,
+  mostBytes: number,
+): Promise<Static<typeof LevelShape> | null> {
+  return db.maybeOne(
+    prepared(sql.type(row(LevelShape))`
+    SELECT y.state, ${updatesAfter(sql.fragment`y.folded_n`)} AS updates
+    FROM documents d JOIN document_y_states y ON y.workspace_id = d.workspace_id AND y.document_id = d.id
+    WHERE d.workspace_id = ${workspace_id} AND d.id = ${id} AND y.body_seq = d.body_seq
+      AND octet_length(y.state) + (
+        SELECT coalesce(sum(octet_length(u.update)), 0) FROM document_y_updates u
+        WHERE u.workspace_id = y.workspace_id AND u.document_id = y.document_id AND u.n > y.folded_n
+      ) <= ${mostBytes}`),
+  )
+}
+
 const LogShape = Type.Object({ n: Type.Number(), state: Bytes, updates: Type.Array(Bytes) })
 
 /**
