@@ -166,7 +166,7 @@ t.test('every write of the interface is in the audit of its workspace', async (t
   const first = await service.signUp({ workspace: 'First' })
   for (const spec of routes) {
     if (isRead(spec) || spec.access === 'anyone') continue
-    const fixture = await createFixture(both)
+    const fixture = await createFixture(both, spec)
     const reply = await validCall({ client: both, spec, fixture })
     if (reply.status >= 300) continue
     const { data } = (await first.get(`/audit?user_id=${both.user_id}&limit=1`)).body

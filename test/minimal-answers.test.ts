@@ -137,7 +137,7 @@ t.test('every write that answers with a body, blocks or a record has a small ans
 })
 
 async function callOf(owner: Client, spec: (typeof routes)[number], headers: Record<string, string>): Promise<Reply> {
-  const fixture = await createFixture(owner)
+  const fixture = await createFixture(owner, spec)
   const payload = payloadOf(spec, fixture)
   const guard: Record<string, string> = spec.guard === undefined ? {} : { 'if-match': '*' }
   return owner.call(spec.method, `${pathOf(spec, fixture)}${queryOf(spec, fixture)}`, {

@@ -259,12 +259,13 @@ t.test('a rehearsal shows the difference beside the members of the answer', asyn
 type Operation = { parameters?: { name?: string }[]; responses: Record<string, object> }
 
 /**
- * Makes a function that returns the rows of every table in short: their number and a sum of their hashes. Calls
- * themselves may count rates and note when a token was used.
+ * Makes a function that returns the rows of every table in short: their number, and a sum of hashes of the transaction
+ * that wrote each row and of its place. Every stored change makes another version of a row, with another transaction
+ * and place. Calls themselves may count rates and note when a token was used.
  */
 async function fingerprintOfDatabase(): Promise<() => Promise<unknown>> {
   const { rows } = await statements.executeSql(`
-    SELECT format('SELECT %L AS name, count(*) AS rows, sum(hashtext(t::text)) AS sum FROM %I.%I t',
+    SELECT format('SELECT %L AS name, count(*) AS rows, sum(hashtext(t.xmin::text || t.ctid)) AS sum FROM %I.%I t',
       relname, nspname, relname) AS part
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE nspname IN ('public', 'pgboss') AND relkind = 'r' AND relname NOT IN ('rate_limit_windows', 'tokens')

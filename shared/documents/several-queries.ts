@@ -19,8 +19,8 @@ export function lockVisibleDocuments(
 }
 
 /**
- * Locks the rows of locked documents in the manual order, before the documents are moved or deleted together. A placement
- * locks rows in the order of their ids, too, whereas triggers would write the rows in any order.
+ * Locks the rows of locked documents in the manual order, before the documents are moved or deleted together. A
+ * placement locks rows in the order of their ids, too, whereas triggers would write the rows in any order.
  */
 export function lockPlaces(tx: Transaction, input: { workspaceId: string; documentIds: readonly string[] }): void {
   tx.send(

@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import Type, { type TSchema } from 'typebox'
 import type { Route } from '../../api/http/route.ts'
 import { form, type Part } from '../support/attachments.ts'
-import { bodyOf, type Fixture, partsOf, pathOf } from './fixtures.ts'
+import { bodyOf, partsOf, pathOf } from './fixtures.ts'
+import type { Fixture } from './resources.ts'
 
 /** A hostile call. Its ids are the ids of the fixture at the time of the call. */
 export type Attack = {
@@ -33,6 +34,7 @@ const sample: Fixture = {
   documentId: 'doc_1',
   documentSetId: 'docset_1',
   translationId: 'doc_2',
+  locale: 'fr',
   unitId: 'tu_1',
   translationJobId: 'tjob_1',
   blockId: 'block_1',

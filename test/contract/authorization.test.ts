@@ -75,7 +75,7 @@ t.test('the owner can do all of it', async (t) => {
   const owner = await signUp()
   const untouched = await createFixture(owner)
   for (const spec of routes) {
-    const fixture = spec.method === 'GET' ? untouched : await createFixture(owner)
+    const fixture = spec.method === 'GET' ? untouched : await createFixture(owner, spec)
     const reply = await validCall({ client: owner, spec, fixture })
     t.notOk([400, 401, 403, 404, 415, 428].includes(reply.status), `${nameOf(spec)}: ${reply.text}`)
   }

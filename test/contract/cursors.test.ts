@@ -5,7 +5,8 @@ import { routes } from '../../api/routes/routes.ts'
 import { workersOf } from '../../workers/types.ts'
 import { startTestService } from '../support/service.ts'
 import { startWorkers, untilFresh } from '../support/workers.ts'
-import { createFixture, type Fixture, pathOf, queryOf, withModel } from './fixtures.ts'
+import { createFixture, pathOf, queryOf, withModel } from './fixtures.ts'
+import type { Fixture } from './resources.ts'
 
 const numRuns = Number(process.env['FC_RUNS'] ?? 60)
 const service = await startTestService(t, { ...withModel, CHANGES_WAIT_MS: '0' })

@@ -1,41 +1,9 @@
 import type { TObject, TSchema } from 'typebox'
 import type { ParameterMarks } from '../../api/http/input.ts'
 import type { Route } from '../../api/http/route.ts'
-import { form, type Part, samples, uploaded } from '../support/attachments.ts'
+import { form, type Part, samples } from '../support/attachments.ts'
 import type { Client, Reply } from '../support/client.ts'
-
-/** The resources on which the contract tests call every route: one of each kind, with names that occur nowhere else. */
-export type Fixture = {
-  knowledgeBaseId: number
-  folderId: number
-  /** The source of a document set. */
-  documentId: string
-  documentSetId: string
-  /** The French translation of the set. */
-  translationId: string
-  /** A unit of the translation, and a job that no worker ever finishes. */
-  unitId: string
-  translationJobId: string
-  /** A block of the document. */
-  blockId: string
-  /** A relation from the block to its own document. */
-  relationId: string
-  conceptId: string
-  /** A second concept of the same knowledge base. */
-  otherConceptId: string
-  candidateId: string
-  /** An attachment of the document that no body references. */
-  attachmentId: string
-  /** The public link of the document. */
-  shareId: string
-  /** A job about the document. */
-  summaryJobId: string
-  /** The entry of a deleted document in the trash. */
-  trashId: string
-  /** The version of the document's body. */
-  version: string
-  marker: string
-}
+import { type Fixture, makersOf } from './resources.ts'
 
 /** A service on which jobs can be requested; no worker ever runs them. */
 export const withModel = {
@@ -45,63 +13,46 @@ export const withModel = {
   TRANSLATION_MODEL: 'model',
 }
 
-/** Creates the resources of a fixture in the owner's workspace. The service must come from `withModel`. */
-export async function createFixture(owner: Client): Promise<Fixture> {
-  const marker = `marker${Math.random().toString(36).slice(2)}`
-  const base = await created(owner, '/knowledge-bases', { name: marker })
-  const folder = await created(owner, '/folders', { name: marker, knowledge_base_id: base.id })
-  const document = await created(owner, '/documents', {
-    title: marker,
-    knowledge_base_id: base.id,
-    folder_id: folder.id,
-    tags: ['tag'],
-  })
-  // The second body makes the first body a version that can be restored.
-  const body = { format: 'markdown', content: `# ${marker}` }
-  const written = await owner.put(`/documents/${document.id}/content`, body, { 'if-match': '*' })
-  if (written.status !== 200) throw new Error(`PUT content answered ${written.status}: ${written.text}`)
-  const blockId: string = written.body.data.document.content[0].attrs.id
-  const relation = await created(owner, '/relations', {
-    source_document_id: document.id,
-    source_block_id: blockId,
-    target_uri: `svc://doc/${document.id}`,
-    predicate: 'supports',
-  })
-  const activation = { source_locale: 'en', target_locales: ['fr'], create_mode: 'copy_structure' }
-  const activated = await owner.post(`/documents/${document.id}/translation/activate`, activation)
-  const { id: documentSetId, variants } = activated.body.data
-  const units = await owner.get(`/documents/${document.id}/translation-units?locale=fr`)
-  const translating = await owner.post(`/documents/${document.id}/translation-jobs`, { target_locale: 'fr' })
-  const concept = await created(owner, '/concepts', { name: marker, knowledge_base_id: base.id })
-  const other = await created(owner, '/concepts', { name: `other ${marker}`, knowledge_base_id: base.id })
-  const extracted = await owner.post('/concept-candidates/extract', { document_id: document.id })
-  const candidateId: string = extracted.body.data.candidates[0].id
-  const share = await owner.post(`/documents/${document.id}/public-share`)
-  const rebuild = await owner.post(`/documents/${document.id}/summary/rebuild`, { generator: 'model' })
-  const deleted = await created(owner, '/documents', { title: `deleted ${marker}`, knowledge_base_id: base.id })
-  await owner.delete(`/documents/${deleted.id}`)
-  const trash = await owner.get(`/trash?knowledge_base_id=${base.id}`)
-  return {
-    knowledgeBaseId: base.id,
-    folderId: folder.id,
-    documentId: document.id,
-    documentSetId,
-    translationId: variants[1].id,
-    unitId: units.body.data[0].id,
-    translationJobId: translating.body.data.id,
-    blockId,
-    relationId: relation.id,
-    conceptId: concept.id,
-    otherConceptId: other.id,
-    candidateId,
-    shareId: share.body.data.share_id,
-    attachmentId: await uploaded(owner, { documentId: document.id, filename: `${marker}.png` }),
-    summaryJobId: rebuild.body.data.id,
-    trashId: trash.body.data[0].id,
-    version: written.body.data.version,
-    marker,
+/**
+ * Creates the resources of a fixture in the owner's workspace. The service must come from `withModel`. With `spec`,
+ * only those resources are created that a valid call of the route names, and all of them if the route changes what is
+ * in a knowledge base, folder or document. Reading another member of the fixture throws then.
+ */
+export async function createFixture(owner: Client, spec?: Route): Promise<Fixture> {
+  const makers = makersOf(owner)
+  const all = Object.keys(makers) as (keyof Fixture)[]
+  const named = spec === undefined ? 'all' : namesIn(spec)
+  const fixture: Partial<Fixture> = {}
+  for (const name of all) {
+    if (named === 'all' || named.has(name)) Object.assign(fixture, { [name]: await makers[name]() })
+    else Object.defineProperty(fixture, name, { get: () => missing(name) })
   }
+  return fixture as Fixture
 }
+
+function missing(name: string): never {
+  throw new Error(`no call of this route names ${name}, so the fixture is without it`)
+}
+
+// The members of a fixture that a valid call of a route names; `all` for a route that changes contents.
+function namesIn(spec: Route): Set<string> | 'all' {
+  const names = new Set<string>()
+  const noting = new Proxy({} as Fixture, {
+    get(_, name) {
+      names.add(String(name))
+      return 'noted'
+    },
+  })
+  pathOf(spec, noting)
+  if (names.has('knowledgeBaseId') || names.has('folderId') || contentsOfDocuments.test(spec.path)) return 'all'
+  if (/translation|localization/.test(spec.path)) names.add('locale')
+  queryOf(spec, noting)
+  payloadOf(spec, noting)
+  return names
+}
+
+// The paths of documents as a whole, and of several documents.
+const contentsOfDocuments = /^\/documents\/(\{id\}|\w+)$/
 
 // The values of path parameters by the name of the parameter, for `id` by the collection or by the error of its
 // absence. A new kind of resource is one entry here and, if it has to exist first, one member of the fixture.
@@ -118,7 +69,7 @@ const parameterValues: Record<string, (fixture: Fixture) => string> = {
   'translation-jobs': ({ translationJobId }) => translationJobId,
   unitId: ({ unitId }) => unitId,
   translation_not_found: ({ translationId }) => translationId,
-  locale: () => 'fr',
+  locale: ({ locale }) => locale,
   job_not_found: ({ summaryJobId }) => summaryJobId,
   trash_not_found: ({ trashId }) => trashId,
   tag: () => 'tag',
@@ -140,7 +91,7 @@ const memberValues: Record<string, (fixture: Fixture, spec: Route) => unknown> =
   source_document_id: ({ documentId }) => documentId,
   source_block_id: ({ blockId }) => blockId,
   target_document_id: ({ translationId }) => translationId,
-  target_locale: () => 'fr',
+  target_locale: ({ locale }) => locale,
   target_uri: ({ documentId }) => `svc://doc/${documentId}`,
   object: ({ otherConceptId }) => ({ kind: 'concept', id: otherConceptId }),
   concept_id: ({ conceptId }) => conceptId,
@@ -255,10 +206,4 @@ function objectOf(input: {
     return schema.required?.includes(name) ? [[name, inner(member)]] : []
   })
   return Object.fromEntries(members)
-}
-
-async function created(owner: Client, path: string, body: object): Promise<{ id: never }> {
-  const reply = await owner.post(path, body)
-  if (reply.status !== 201) throw new Error(`POST ${path} answered ${reply.status}: ${reply.text}`)
-  return reply.body.data
 }

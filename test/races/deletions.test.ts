@@ -10,7 +10,7 @@ for (const spec of routes.filter(({ method }) => method === 'DELETE')) {
   t.test(`of five deletions at once one succeeds and four find nothing: ${spec.path}`, async (t) => {
     const owner = await signUp()
     for (let round = 0; round < rounds; round += 1) {
-      const fixture = await createFixture(owner)
+      const fixture = await createFixture(owner, spec)
       const path = pathOf(spec, fixture) + queryOf(spec, fixture)
       const body = bodyOf(spec, fixture)
       const replies = await Promise.all(Array.from({ length: 5 }, () => owner.delete(path, body)))

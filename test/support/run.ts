@@ -7,6 +7,7 @@ import { startEmbeddedPostgres } from '../../shared/start/embedded-postgres.ts'
 import { signalledOnParentDeath } from '../../shared/start/processes.ts'
 import { createTemplate, serverVariable } from './postgres.ts'
 import { root } from './processes.ts'
+import { siteTemplateVariable } from './site-template.ts'
 
 /*
  * `npm test` starts one PostgreSQL for the whole run, and then tap with the given arguments. So
@@ -35,6 +36,7 @@ try {
   const env = {
     ...process.env,
     [serverVariable]: postgres.superuserUrl,
+    [siteTemplateVariable]: join(directory, 'site-template'),
     NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? join(root, 'node_modules/.cache/node'),
   }
   const tap = spawn(command, words, { stdio: 'inherit', env })

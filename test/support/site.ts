@@ -9,11 +9,11 @@ import { readConfig } from '../../shared/config/config.ts'
 import { openDatabase } from '../../shared/database/database.ts'
 import type { Queue } from '../../shared/jobs/queues.ts'
 import { openJobs } from '../../shared/jobs/send.ts'
-import { migrate } from '../../shared/migrations/migrations.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../shared/start/embedded-postgres.ts'
 import { freePort } from '../../shared/start/processes.ts'
 import { Client } from './client.ts'
 import { type ServiceProcess, type Settings, startApi, startWorker } from './processes.ts'
+import { provideCluster } from './site-template.ts'
 
 /** A service of real processes, on its own PostgreSQL, which flushes its writes to the disk. */
 export type Site = {
@@ -47,6 +47,7 @@ export async function startSite(
   options: { directory?: string; settings?: Settings; postgres?: Settings } = {},
 ): Promise<Site> {
   const { directory = mkdtempSync(join(tmpdir(), 'documents-faults-')), settings = {} } = options
+  await provideCluster(directory)
   const parameters = options.postgres === undefined ? {} : { settings: options.postgres }
   const port = await freePort({ host: '127.0.0.1' })
   let postgres: EmbeddedPostgres = await startEmbeddedPostgres({ directory, port, ...parameters })
@@ -56,7 +57,6 @@ export async function startSite(
   })
   const { url, superuserUrl } = postgres
   const env = { DATABASE_URL: url, DATA_DIR: directory, ...unlimited, ...settings }
-  await migrate({ url })
   const api = await startApi(env)
   t.teardown(api.stop)
   const client = new Client({ origin: api.origin, token: await bootstrapToken(env) })
