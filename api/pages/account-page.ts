@@ -34,8 +34,8 @@ export type AccountFilesCall = AccountCall & { submitted: FilesForm }
 
 /**
  * Declares a page for people who are signed in. Other people are sent to the sign-in page and come back afterwards.
- * Forms must carry the CSRF token of the session. `upload` takes the form of the page if it has files. `receive` takes
- * what a script of a page sends by POST, whatever its body is, with that token in the header `X-CSRF-Token`. With
+ * Forms must carry the CSRF token of the session. `upload` takes the form of the page if the form has files. `receive`
+ * takes what a script of a page sends by POST, whatever its body is, with that token in the header `X-CSRF-Token`. With
  * `visitors`, other people get that page in place of the sign-in page, and no cookie.
  */
 export function accountPage(spec: {

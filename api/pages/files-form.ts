@@ -12,8 +12,8 @@ export type FilesForm = Form & {
 const formType = 'multipart/form-data'
 
 /**
- * Reads a form with files. Refuses with 415 another body, with 413 a body that is longer than `BODY_MAX_BYTES`, and with
- * 400 an unreadable body.
+ * Reads a form with files. Refuses with 415 another body, with 413 a body that is longer than `BODY_MAX_BYTES`, and
+ * with 400 an unreadable body.
  */
 export async function readFilesForm({ request, response, service }: PageCall): Promise<FilesForm> {
   const contentType = request.headers['content-type'] ?? ''

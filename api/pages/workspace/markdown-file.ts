@@ -12,8 +12,8 @@ export type FileContents = { title: string; tags: string[]; properties: Properti
 
 /**
  * Reads a Markdown file by the rules of imports. The title comes from the front matter, else from the name of the file.
- * What fits in the front matter becomes tags and properties, and the rest of it stays. A thread imports this function by
- * its name. @public
+ * What fits in the front matter becomes tags and properties, and the rest of it stays. A thread imports this function
+ * by its name. @public
  */
 export function readMarkdownFile({ name, text }: MarkdownFile): FileContents {
   const split = splitFrontMatter(text)

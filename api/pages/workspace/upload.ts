@@ -25,7 +25,7 @@ const uploadView = view<{
   problem: string | null
 }>('upload')
 
-/** Makes documents from Markdown files in a knowledge base or a folder: all of them, or none when one cannot be read. */
+/** Makes documents from Markdown files in a knowledge base or folder: all of them, or none if one cannot be read. */
 export const uploadPages = folderPaths.map((path) =>
   accountPage({
     path: `${path}/upload`,
