@@ -82,11 +82,11 @@ export const conceptsPanel = panelPage({
     return { html, isPending: freshness === 'stale' }
   },
   async write(call, submitted) {
-    const action = submitted.field('action')
-    if (action === 'extract') await extract(call)
-    else if (action === 'reject') await reject(call, submitted)
+    const operation = submitted.field('operation')
+    if (operation === 'extract') await extract(call)
+    else if (operation === 'reject') await reject(call, submitted)
     else await accept(call, submitted)
-    return `${call.request.path}?done=${done.has(action) ? action : 'accept'}`
+    return `${call.request.path}?done=${done.has(operation) ? operation : 'accept'}`
   },
   reasons: {
     candidate_not_found: 'This candidate is no longer there, because its text has changed.',
@@ -119,7 +119,7 @@ function extract(call: PanelCall): Promise<void> {
 }
 
 function accept(call: PanelCall, submitted: Form): Promise<void> {
-  const conceptId = submitted.field('action') === 'join' ? submitted.field('concept') : undefined
+  const conceptId = submitted.field('operation') === 'join' ? submitted.field('concept') : undefined
   return review(call, { submitted, action: 'acceptConceptCandidate' }, async (tx, request) => {
     await acceptCandidate(tx, { ...request, conceptId })
   })
