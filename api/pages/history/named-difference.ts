@@ -34,8 +34,8 @@ export function namedBody(name: string): NamedBody {
   return { seq: name }
 }
 
-/** The name of a body in a sentence. */
-export function bodyName(seq: number | 'current'): string {
+// The name of a body in a sentence.
+function bodyName(seq: number | 'current'): string {
   return seq === 'current' ? 'the current text' : `version ${seq}`
 }
 
