@@ -130,6 +130,10 @@ t.test('thousands of candidates and concepts are shown in pages', async (t) => {
   t.equal(candidatesIn(first.html).length, 25)
   const second = await visitor.get(unescaped(/href="([^"]+candidates=[^"]+)"/.exec(first.html)?.[1] ?? ''))
   t.equal(new Set([...candidatesIn(first.html), ...candidatesIn(second.html)]).size, 50)
+  const [name = ''] = candidatesIn(second.html)
+  const rejected = await visitor.post(page, { ...fieldsOf(second.html, name), operation: 'reject' })
+  const after = candidatesIn((await visitor.get(rejected.location ?? '')).html)
+  t.strictSame(after.slice(0, 24), candidatesIn(second.html).slice(1), 'the reviewer stays on the page')
   await service.database.query(sql.unsafe`
     INSERT INTO concepts (workspace_id, id, knowledge_base_id, name, normalized_name, canonical_document_id)
     SELECT d.workspace_id, 'concept_' || lpad(n::text, 26, '0'), d.knowledge_base_id, 'concept ' || n, 'concept ' || n,

@@ -38,6 +38,8 @@ t.test('a person gives a document its languages, and sees the state of each', as
   const added = await visitor.send(page, { operation: 'add', locale: 'pt-br', mode: 'blank' })
   t.match(added, { status: 303, location: `${page}?translation=pt-BR&done=add` })
   t.match((await visitor.get(added.location ?? '')).html, 'English and Brazilian Portuguese')
+  const extended = await visitor.send(page, { operation: 'add', locale: 'nl-u-co-phonebk' })
+  t.match(await visitor.get(extended.location ?? ''), { status: 200, html: 'English and Dutch' })
   t.match(await visitor.send(page, { operation: 'add', locale: 'de' }), { status: 409, html: 'already' })
   t.match((await ada.get(`/documents/${id}/translation-audit`)).body.data, [
     { action: 'translation.added', actor: { user_id: ada.user_id, token_id: null } },
@@ -111,6 +113,11 @@ t.test('jobs that wait, fail, become obsolete or come too late are told in words
   const { location: second } = await ask()
   await untilEnded(visitor, second ?? '')
   t.match((await visitor.get(second ?? '')).html, 'Nothing was written. You can ask again.')
+
+  stub.answerWith(() => ({ status: 503 }))
+  const { location: again } = await ask()
+  await until(async () => (await visitor.get(again ?? '')).html.includes('It is tried again at'))
+  t.match((await visitor.get(again ?? '')).html, 'The model provider failed')
 
   stub.answerWith(translating(() => 'Feuilles'))
   const { location: third } = await ask()

@@ -10,6 +10,7 @@ const types = {
   'reference.css': 'text/css; charset=utf-8',
   'editor.css': 'text/css; charset=utf-8',
   'panels.css': 'text/css; charset=utf-8',
+  'history.css': 'text/css; charset=utf-8',
   'icon.svg': 'image/svg+xml',
 } as const
 

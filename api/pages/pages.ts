@@ -5,6 +5,8 @@ import { formulasPage, markdownPage } from './editor/conversions.ts'
 import { editorAttachmentPage, editorPage, ticketPage } from './editor/pages.ts'
 import { editorUploadPage } from './editor/uploads.ts'
 import { guideChapterPage, guidePage } from './guide/pages.ts'
+import { historyPage, versionPage } from './history/pages.ts'
+import { restorePage } from './history/restore.ts'
 import { loginPage, logoutPage } from './login.ts'
 import { openIdCallbackPage, openIdPage } from './openid.ts'
 import { type Page, page } from './page.ts'
@@ -58,4 +60,7 @@ export const pages: readonly Page[] = [
   relationsPanel,
   conceptsPanel,
   translationsPanel,
+  historyPage,
+  versionPage,
+  restorePage,
 ]

@@ -32,7 +32,8 @@ const endpoint = 'panel of concepts'
 const shownAtOnce = 25
 const shownEvidence = 5
 
-type Shown<Line> = { lines: Line[]; next: string | null; isFirst: boolean }
+/** A page of a list. `cursor` is the position of the page, null for the first page. */
+type Shown<Line> = { lines: Line[]; cursor: string | null; next: string | null }
 
 type ConceptsData = {
   address: string
@@ -86,7 +87,9 @@ export const conceptsPanel = panelPage({
     if (operation === 'extract') await extract(call)
     else if (operation === 'reject') await reject(call, submitted)
     else await accept(call, submitted)
-    return `${call.request.path}?done=${done.has(operation) ? operation : 'accept'}`
+    const candidates = submitted.field('candidates')
+    const told = { done: done.has(operation) ? operation : 'accept' }
+    return `${call.request.path}?${new URLSearchParams(candidates === '' ? told : { candidates, ...told })}`
   },
   reasons: {
     candidate_not_found: 'This candidate is no longer there, because its text has changed.',
@@ -162,7 +165,7 @@ async function candidatesOf(call: PanelCall, status: ReviewStatus): Promise<Show
     placesOf(call, candidates),
   ])
   const lines = candidates.map((candidate) => candidateLine(candidate, { names, places }))
-  return { lines, next: page.next_cursor, isFirst: cursor === undefined }
+  return { lines, cursor: page.cursor, next: page.next_cursor }
 }
 
 function namedConcepts({ suggested_concept_id, concept_id }: ConceptCandidate): string[] {
@@ -198,7 +201,7 @@ async function conceptsOf(call: PanelCall): Promise<Shown<ConceptLine>> {
   const lines = data.map((concept) =>
     conceptLine(concept, { documentId, relations: ofConcept.get(concept.id) ?? [], places, shownEvidence }),
   )
-  return { lines, next: page.next_cursor, isFirst: cursor === undefined }
+  return { lines, cursor: page.cursor, next: page.next_cursor }
 }
 
 // The titles of the sections around blocks of the document, by the ids of the blocks.

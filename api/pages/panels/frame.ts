@@ -1,12 +1,10 @@
-import type { Caller } from '../../../shared/auth/caller.ts'
-import type { DocumentRow } from '../../../shared/documents/queries.ts'
-import { requireDocument } from '../../../shared/documents/require.ts'
 import { errorCatalogue } from '../../../shared/errors/error-catalogue.ts'
 import { type ErrorCode, Refusal } from '../../../shared/errors/errors.ts'
-import { type AccountCall, accountPage } from '../account-page.ts'
+import { accountPage } from '../account-page.ts'
+import { type DocumentCall, documentCallOf } from '../document-call.ts'
 import { pageHeaders } from '../headers.ts'
 import type { Form, Page, PageAnswer } from '../page.ts'
-import { callerOfSession } from '../page-writes.ts'
+import { inTurnOf } from '../page-writes.ts'
 import { view } from '../render.ts'
 import { scriptPath } from '../scripts/bundle.ts'
 
@@ -20,13 +18,8 @@ const titles = {
 
 type PanelName = keyof typeof titles
 
-/** The input of a panel: the call of a person who sees the document. */
-export type PanelCall = AccountCall & {
-  caller: Caller
-  document: DocumentRow
-  /** Whether the role of the person allows writing in the workspace of the document. */
-  mayWrite: boolean
-}
+/** The input of a panel. */
+export type PanelCall = DocumentCall
 
 /** A form of a panel that was refused: what the person has sent, and the reason in words for the person. */
 export type RefusedForm = { submitted: Form; problem: string }
@@ -70,12 +63,12 @@ export function panelPage(panel: {
     path: `/d/{documentId}/${name}`,
     async get(call) {
       await call.service.rateLimiter.consume('read', call.user.userId)
-      const panelCall = await panelCallOf(call)
-      return answer(panelCall, { name, content: await show(panelCall, null) })
+      const panelCall = await documentCallOf(call)
+      return answer(panelCall, { name, content: await inTurnOf(call, panelCall.caller, () => show(panelCall, null)) })
     },
     ...(write && {
       async post(call) {
-        const panelCall = await panelCallOf(call)
+        const panelCall = await documentCallOf(call)
         const { submitted } = call
         try {
           return { location: await write(panelCall, submitted) }
@@ -84,7 +77,7 @@ export function panelPage(panel: {
           const reason = reasons[error.code]
           if (reason === undefined && error.status === 404) throw error
           const problem = reason ?? errorCatalogue[error.code].message
-          const content = await show(panelCall, { submitted, problem })
+          const content = await inTurnOf(call, panelCall.caller, () => show(panelCall, { submitted, problem }))
           return answer(panelCall, { name, content, status: error.status })
         }
       },
@@ -95,14 +88,6 @@ export function panelPage(panel: {
 /** What the page of a document needs to show its panels beside the text. */
 export async function panelsBeside(documentId: string): Promise<{ links: PanelLink[]; script: string }> {
   return { links: linksOf(documentId, null), script: await scriptPath('panels') }
-}
-
-async function panelCallOf(call: AccountCall): Promise<PanelCall> {
-  const caller = await callerOfSession(call)
-  const documentId = call.params['documentId'] ?? ''
-  const document = await requireDocument(call.service.database, { documentId, caller })
-  const role = caller.memberships.find(({ workspace_id }) => workspace_id === document.workspace_id)?.role
-  return { ...call, caller, document, mayWrite: role === 'owner' || role === 'editor' }
 }
 
 async function answer(
