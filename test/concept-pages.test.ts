@@ -17,7 +17,7 @@ t.test('a person accepts and rejects what was found, and sees the concepts with 
   const { id } = await write(ada, markdown, { title: 'Elephants' })
   const page = `/d/${id}/concepts`
   t.match((await visitor.get(page)).html, 'Nobody has looked for concepts in this document yet')
-  t.match(await visitor.send(page, { action: 'extract' }), { status: 303, location: `${page}?done=extract` })
+  t.match(await visitor.send(page, { operation: 'extract' }), { status: 303, location: `${page}?done=extract` })
   const { html } = await visitor.get(page)
   t.match(html, 'follow from the current title and text')
   t.match(candidatesIn(html), ['Elephants', 'Grass &amp; &lt;hay&gt;', 'Water'])
@@ -26,12 +26,12 @@ t.test('a person accepts and rejects what was found, and sees the concepts with 
   t.match(html, 'See Grass &amp; &lt;hay&gt; and Water.', 'the excerpt')
   t.notMatch(html, /<hay>/)
 
-  t.match(await review(visitor, { page, name: 'Grass &amp; &lt;hay&gt;', action: 'accept' }), { status: 303 })
+  t.match(await review(visitor, { page, name: 'Grass &amp; &lt;hay&gt;', operation: 'accept' }), { status: 303 })
   const { html: accepted } = await visitor.get(`${page}?done=accept`)
   t.match(accepted, 'The candidate is a concept now')
   t.match(conceptsIn(accepted), ['Grass &amp; &lt;hay&gt;'])
   t.match(accepted.split('id="concepts-accepted"')[1], `<a href="/d/${id}#${block}">“<bdi>See Grass`)
-  t.match(await review(visitor, { page, name: 'Water', action: 'reject' }), { status: 303 })
+  t.match(await review(visitor, { page, name: 'Water', operation: 'reject' }), { status: 303 })
   t.strictSame(candidatesIn((await visitor.get(page)).html), ['Elephants'])
   t.strictSame(candidatesIn((await visitor.get(`${page}?status=rejected`)).html), ['Water'])
   t.match((await visitor.get(`${page}?status=accepted`)).html, / as <bdi>Grass &amp; &lt;hay&gt;<\/bdi>/)
@@ -48,15 +48,15 @@ t.test('a candidate joins the concept that has its name already', async (t) => {
   const { ada, visitor } = await start()
   const first = await write(ada, markdown, { title: 'Elephants' })
   const second = await write(ada, 'We need [WATER](c.md).', { title: 'Plants' })
-  for (const { id } of [first, second]) await visitor.send(`/d/${id}/concepts`, { action: 'extract' })
-  await review(visitor, { page: `/d/${first.id}/concepts`, name: 'Water', action: 'accept' })
+  for (const { id } of [first, second]) await visitor.send(`/d/${id}/concepts`, { operation: 'extract' })
+  await review(visitor, { page: `/d/${first.id}/concepts`, name: 'Water', operation: 'accept' })
   const page = `/d/${second.id}/concepts`
   const { html } = await visitor.get(page)
   t.match(html, 'Add to “<bdi>Water</bdi>”')
   const fields = fieldsOf(html, 'WATER')
-  const alone = await visitor.post(page, { ...fields, action: 'accept' })
+  const alone = await visitor.post(page, { ...fields, operation: 'accept' })
   t.match(alone, { status: 409, html: 'A concept of this name exists already' })
-  t.match(await visitor.post(page, { ...fields, action: 'join' }), { status: 303, location: `${page}?done=join` })
+  t.match(await visitor.post(page, { ...fields, operation: 'join' }), { status: 303, location: `${page}?done=join` })
   t.match(conceptsIn((await visitor.get(page)).html), ['Water'])
 })
 
@@ -64,7 +64,7 @@ t.test('a review of what has changed meanwhile is refused in words, and changes 
   const { ada, visitor } = await start()
   const { id } = await write(ada, markdown, { title: 'Elephants' })
   const page = `/d/${id}/concepts`
-  await visitor.send(page, { action: 'extract' })
+  await visitor.send(page, { operation: 'extract' })
   const { html } = await visitor.get(page)
   const [water, grass] = [fieldsOf(html, 'Water'), fieldsOf(html, 'Grass')]
   const block = (await bodyOf(ada, id)).blocks[1]
@@ -73,22 +73,22 @@ t.test('a review of what has changed meanwhile is refused in words, and changes 
   const stale = await visitor.get(page)
   t.match(stale.html, 'The document has changed since it was looked through')
   t.notMatch(stale.html, 'value="accept"', 'nobody is led into a refusal')
-  t.match(await visitor.post(page, { ...water, action: 'accept' }), {
+  t.match(await visitor.post(page, { ...water, operation: 'accept' }), {
     status: 409,
     html: 'The text has changed since this candidate was found',
   })
   const { stop } = await startWorkers(t, service, workersOf(['candidates']))
   await until(async () => (await visitor.get(page)).html.includes('follow from the current title and text'))
   await stop()
-  const late = await visitor.post(page, { ...water, action: 'reject' })
+  const late = await visitor.post(page, { ...water, operation: 'reject' })
   t.match(late, { status: 409, html: 'This candidate has changed since you saw it' })
-  t.match(await visitor.post(page, { ...fieldsOf(late.html, 'Water'), action: 'reject' }), { status: 303 })
-  const twice = await visitor.post(page, { ...water, action: 'accept' })
+  t.match(await visitor.post(page, { ...fieldsOf(late.html, 'Water'), operation: 'reject' }), { status: 303 })
+  const twice = await visitor.post(page, { ...water, operation: 'accept' })
   t.match(twice, { status: 409, html: 'Somebody has reviewed this candidate already' })
   const { version: _, ...unguarded } = grass
-  t.equal((await visitor.post(page, { ...unguarded, action: 'accept' })).status, 409)
+  t.equal((await visitor.post(page, { ...unguarded, operation: 'accept' })).status, 409)
   await rewrite(ada, id, 'Nothing')
-  t.match(await visitor.post(page, { ...grass, candidate: 'cand_x', action: 'reject' }), {
+  t.match(await visitor.post(page, { ...grass, candidate: 'cand_x', operation: 'reject' }), {
     status: 404,
     html: 'This candidate is no longer there',
   })
@@ -98,24 +98,24 @@ t.test('a viewer sees concepts and cannot write them, and nobody else learns of 
   const { ada, visitor, workspace } = await start()
   const { id } = await write(ada, markdown, { title: 'Elephants' })
   const page = `/d/${id}/concepts`
-  await visitor.send(page, { action: 'extract' })
+  await visitor.send(page, { operation: 'extract' })
   const fields = fieldsOf((await visitor.get(page)).html, 'Water')
   const viewer = await service.signUp({ workspace, role: 'viewer' })
   const reader = await signedInVisitor(service, { userId: viewer.user_id })
   const seen = await reader.get(page)
   t.strictSame(candidatesIn(seen.html).length, 3)
-  t.notMatch(seen.html, 'name="action"')
+  t.notMatch(seen.html, 'name="operation"')
   const { csrf_token: _, ...review } = fields
-  for (const action of ['extract', 'accept', 'reject']) {
-    t.match(await reader.send(page, { ...review, action }), { status: 403, html: 'lets you read only' })
+  for (const operation of ['extract', 'accept', 'reject']) {
+    t.match(await reader.send(page, { ...review, operation }), { status: 403, html: 'lets you read only' })
   }
   const stranger = await service.signUp()
   const other = await signedInVisitor(service, { userId: stranger.user_id })
   t.equal((await other.get(page)).status, 404)
-  t.equal((await other.send(page, { ...review, action: 'accept' })).status, 404)
+  t.equal((await other.send(page, { ...review, operation: 'accept' })).status, 404)
   const own = await write(stranger, 'Mine')
-  t.equal((await other.send(`/d/${own.id}/concepts`, { ...review, action: 'accept' })).status, 404)
-  t.equal((await visitor.post(page, { ...review, action: 'accept' })).status, 403, 'without the token of the form')
+  t.equal((await other.send(`/d/${own.id}/concepts`, { ...review, operation: 'accept' })).status, 404)
+  t.equal((await visitor.post(page, { ...review, operation: 'accept' })).status, 403, 'without the token of the form')
   t.strictSame(candidatesIn((await visitor.get(page)).html).length, 3)
 })
 
@@ -125,11 +125,15 @@ t.test('thousands of candidates and concepts are shown in pages', async (t) => {
   const page = `/d/${id}/concepts`
   const links = Array.from({ length: 1000 }, (_, index) => `[Term ${index}](a.md)`)
   await rewrite(ada, id, links.join('\n\n'))
-  await visitor.send(page, { action: 'extract' })
+  await visitor.send(page, { operation: 'extract' })
   const first = await visitor.get(page)
   t.equal(candidatesIn(first.html).length, 25)
   const second = await visitor.get(unescaped(/href="([^"]+candidates=[^"]+)"/.exec(first.html)?.[1] ?? ''))
   t.equal(new Set([...candidatesIn(first.html), ...candidatesIn(second.html)]).size, 50)
+  const [name = ''] = candidatesIn(second.html)
+  const rejected = await visitor.post(page, { ...fieldsOf(second.html, name), operation: 'reject' })
+  const after = candidatesIn((await visitor.get(rejected.location ?? '')).html)
+  t.strictSame(after.slice(0, 24), candidatesIn(second.html).slice(1), 'the reviewer stays on the page')
   await service.database.query(sql.unsafe`
     INSERT INTO concepts (workspace_id, id, knowledge_base_id, name, normalized_name, canonical_document_id)
     SELECT d.workspace_id, 'concept_' || lpad(n::text, 26, '0'), d.knowledge_base_id, 'concept ' || n, 'concept ' || n,
@@ -147,9 +151,9 @@ async function start() {
 }
 
 // Sends the form of a candidate, whose name is as the page shows it.
-async function review(visitor: Visitor, { page, name, action }: { page: string; name: string; action: string }) {
+async function review(visitor: Visitor, { page, name, operation }: { page: string; name: string; operation: string }) {
   const { html } = await visitor.get(page)
-  return visitor.post(page, { ...fieldsOf(html, name), action })
+  return visitor.post(page, { ...fieldsOf(html, name), operation })
 }
 
 // The hidden fields of the form of a candidate.

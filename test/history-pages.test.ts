@@ -84,6 +84,19 @@ t.test('a version comes back after a question that says what is lost, and in no 
   t.match(data[0], { action: 'rollbackDocument', user_id: ada.user_id })
 })
 
+t.test('of two people who restore at once, the second is asked again', async (t) => {
+  const { ada, visitor } = await start(t)
+  const { id } = await make(ada, [p('first')])
+  await put(ada, id, [p('second')])
+  await put(ada, id, [p('third')])
+  const actions = [1, 2].map((seq) => `/d/${id}/versions/${seq}/restore`)
+  const forms = await Promise.all(actions.map(async (path) => hiddenFields((await visitor.get(path)).html, path)))
+  const answers = await Promise.all(actions.map((path, index) => visitor.post(path, forms[index] ?? {})))
+  t.strictSame(answers.map(({ status }) => status).toSorted(), [303, 409])
+  const { body } = await ada.get(`/documents/${id}/versions`)
+  t.equal(body.data.length, 3, 'the text before is kept once')
+})
+
 t.test('there is nothing to restore where the texts are the same', async (t) => {
   const { ada, visitor } = await start(t)
   const { id, blocks } = await make(ada, [p('same')])

@@ -52,7 +52,7 @@ t.test('a person finds a document, relates a block to it, and deletes the relati
   t.match((await visitor.get(`${page}?find=${encodeURIComponent(byAddress)}`)).html, 'Elephants drink water')
 
   const block = source.blocks[1]?.attrs.id ?? ''
-  const fields = { action: 'create', find: 'elephants', block, predicate: 'supports', note: hostile }
+  const fields = { operation: 'create', find: 'elephants', block, predicate: 'supports', note: hostile }
   const whole = { ...fields, target: `svc://doc/${target.id}` }
   t.match(await visitor.send(page, whole), { status: 303, location: `${page}?done=added` })
   const added = sectionOf((await visitor.get(`${page}?done=added`)).html, 'outgoing')
@@ -72,8 +72,11 @@ t.test('a person finds a document, relates a block to it, and deletes the relati
   const after = sectionOf((await visitor.get(page)).html, 'outgoing')
   t.match(after, 'The block that it comes from is gone')
   t.match(after, 'Its source has been changed since it was added')
-  t.match(await visitor.send(page, { action: 'delete', relation }), { status: 303, location: `${page}?done=deleted` })
-  t.match(await visitor.send(page, { action: 'delete', relation }), { status: 404, html: 'was deleted already' })
+  t.match(await visitor.send(page, { operation: 'delete', relation }), {
+    status: 303,
+    location: `${page}?done=deleted`,
+  })
+  t.match(await visitor.send(page, { operation: 'delete', relation }), { status: 404, html: 'was deleted already' })
   t.notMatch((await visitor.get(page)).html, 'supports <')
   const { data } = (await ada.get(`/audit?document_id=${source.id}`)).body
   t.match(data.slice(0, 2), [{ action: 'deleteRelation' }, { action: 'replaceContent' }])
@@ -90,9 +93,9 @@ t.test('a viewer reads relations and cannot write them, and nobody else learns o
   const seen = await reader.get(page)
   t.equal(seen.status, 200)
   t.match(sectionOf(seen.html, 'outgoing'), `/d/${target.id}`)
-  t.notMatch(seen.html, /Add a relation|name="action"/)
+  t.notMatch(seen.html, /Add a relation|name="operation"/)
   const block = source.blocks[0]?.attrs.id ?? ''
-  const fields = { action: 'create', block, predicate: 'supports', target: `svc://doc/${target.id}` }
+  const fields = { operation: 'create', block, predicate: 'supports', target: `svc://doc/${target.id}` }
   t.match(await reader.send(page, fields), { status: 403, html: 'lets you read only' })
   const stranger = await service.signUp()
   const other = await signedInVisitor(service, { userId: stranger.user_id })

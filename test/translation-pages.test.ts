@@ -22,7 +22,7 @@ t.test('a person gives a document its languages, and sees the state of each', as
   const { id } = await make(ada, [h(1, 'Food'), p('Grass')], { title: hostile })
   const page = `/d/${id}/translations`
   t.match((await visitor.get(page)).html, 'This document is in one language')
-  const fields = { action: 'activate', mode: 'copy_structure' }
+  const fields = { operation: 'activate', mode: 'copy_structure' }
   const wrong = await visitor.send(page, { ...fields, locale: 'germanish', targets: 'de' })
   t.match(wrong, { status: 422, html: 'not the code of a language' })
   t.match(wrong.html, 'value="germanish"', 'what was typed is still there')
@@ -35,10 +35,12 @@ t.test('a person gives a document its languages, and sees the state of each', as
   t.match(html, '<bdi>&lt;b&gt;&quot;&amp;\u202eevil</bdi>')
   t.notMatch(html, '<b>')
   t.match(await visitor.send(page, { ...fields, locale: 'en', targets: 'fr' }), { status: 409, html: 'meanwhile' })
-  const added = await visitor.send(page, { action: 'add', locale: 'pt-br', mode: 'blank' })
+  const added = await visitor.send(page, { operation: 'add', locale: 'pt-br', mode: 'blank' })
   t.match(added, { status: 303, location: `${page}?translation=pt-BR&done=add` })
   t.match((await visitor.get(added.location ?? '')).html, 'English and Brazilian Portuguese')
-  t.match(await visitor.send(page, { action: 'add', locale: 'de' }), { status: 409, html: 'already' })
+  const extended = await visitor.send(page, { operation: 'add', locale: 'nl-u-co-phonebk' })
+  t.match(await visitor.get(extended.location ?? ''), { status: 200, html: 'English and Dutch' })
+  t.match(await visitor.send(page, { operation: 'add', locale: 'de' }), { status: 409, html: 'already' })
   t.match((await ada.get(`/documents/${id}/translation-audit`)).body.data, [
     { action: 'translation.added', actor: { user_id: ada.user_id, token_id: null } },
   ])
@@ -49,7 +51,7 @@ t.test('the model translates, and a person reads, confirms and applies its texts
   const { source, target } = await translate(ada, [h(1, 'Food'), p('Grass & <hay>'), p('Water')])
   const page = `/d/${source.id}/translations`
   const shown = `${page}?translation=fr`
-  const asked = await sendForm(visitor, { page: shown, action: 'translate' })
+  const asked = await sendForm(visitor, { page: shown, operation: 'translate' })
   t.match(asked.location, /\?translation=fr&job=tjob_\w+&done=translate/)
   const jobPage = asked.location ?? ''
   await untilEnded(visitor, jobPage)
@@ -60,24 +62,24 @@ t.test('the model translates, and a person reads, confirms and applies its texts
 
   const [, , water] = await unitsOf(ada, target)
   await edit(ada, target, { block: water?.target_block_ids[0] ?? '', text: 'Eau' })
-  const stale = await visitor.post(page, formWith(html, { page, action: 'apply' }))
+  const stale = await visitor.post(page, formWith(html, { page, operation: 'apply' }))
   t.match(stale, { status: 409, html: 'Somebody has changed the translation since you loaded this page' })
-  const applied = await visitor.post(page, formWith(stale.html, { page, action: 'apply' }))
+  const applied = await visitor.post(page, formWith(stale.html, { page, operation: 'apply' }))
   t.match(applied.location, 'done=apply')
   const after = await visitor.get(applied.location ?? '')
   t.match(after.html, '2 texts were written. 1 text was left as a person has it.')
   t.strictSame(await statusesOf(ada, target), ['machine_translated', 'machine_translated', 'manually_edited'])
 
-  const confirmed = await visitor.post(page, formWith(after.html, { page, action: 'confirm' }))
+  const confirmed = await visitor.post(page, formWith(after.html, { page, operation: 'confirm' }))
   t.match(confirmed, { status: 303 })
-  const ignored = formWith((await visitor.get(`${shown}&status=manually_edited`)).html, { page, action: 'ignore' })
+  const ignored = formWith((await visitor.get(`${shown}&status=manually_edited`)).html, { page, operation: 'ignore' })
   t.match(await visitor.post(page, ignored), { location: /status=manually_edited&done=ignore/ })
   t.strictSame(await statusesOf(ada, target), ['current', 'machine_translated', 'ignored'])
-  t.match(await sendForm(visitor, { page: shown, action: 'workflow', fields: { workflow: 'published' } }), {
+  t.match(await sendForm(visitor, { page: shown, operation: 'workflow', fields: { workflow: 'published' } }), {
     status: 303,
   })
   t.match((await visitor.get(shown)).html, 'Published')
-  t.match(await sendForm(visitor, { page: shown, action: 'prepare' }), { status: 303 })
+  t.match(await sendForm(visitor, { page: shown, operation: 'prepare' }), { status: 303 })
 
   await edit(ada, source.id, { block: source.blocks[1]?.attrs.id ?? '', text: 'Leaves' })
   const outdated = await visitor.get(shown)
@@ -95,7 +97,7 @@ t.test('jobs that wait, fail, become obsolete or come too late are told in words
   const { source } = await translate(ada, [p('Grass')])
   const page = `/d/${source.id}/translations`
   const shown = `${page}?translation=fr`
-  const ask = () => sendForm(visitor, { page: shown, action: 'translate' })
+  const ask = () => sendForm(visitor, { page: shown, operation: 'translate' })
   const release = stub.hold()
   const { location: first } = await ask()
   const waiting = await visitor.get(first ?? '')
@@ -112,19 +114,24 @@ t.test('jobs that wait, fail, become obsolete or come too late are told in words
   await untilEnded(visitor, second ?? '')
   t.match((await visitor.get(second ?? '')).html, 'Nothing was written. You can ask again.')
 
+  stub.answerWith(() => ({ status: 503 }))
+  const { location: again } = await ask()
+  await until(async () => (await visitor.get(again ?? '')).html.includes('It is tried again at'))
+  t.match((await visitor.get(again ?? '')).html, 'The model provider failed')
+
   stub.answerWith(translating(() => 'Feuilles'))
   const { location: third } = await ask()
   await untilEnded(visitor, third ?? '')
   const ready = await visitor.get(third ?? '')
   await edit(ada, source.id, { block: source.blocks[0]?.attrs.id ?? '', text: 'Twigs' })
   t.match((await visitor.get(third ?? '')).html, 'so the result cannot be applied')
-  const late = await visitor.post(page, formWith(ready.html, { page, action: 'apply' }))
+  const late = await visitor.post(page, formWith(ready.html, { page, operation: 'apply' }))
   t.match(late, { status: 409, html: 'The source has changed since the model translated it' })
   const jobs = await visitor.get(shown)
   t.match(jobs.html, /Obsolete<\/span>.*/s)
   t.match(jobs.html, /Failed<\/span>/)
 
-  const { job: _, ...others } = formWith(ready.html, { page, action: 'apply' })
+  const { job: _, ...others } = formWith(ready.html, { page, operation: 'apply' })
   t.match(await visitor.post(page, { ...others, job: 'tjob_x' }), { status: 404, html: 'no longer kept' })
   ok(await ada.delete(`/documents/${source.id}`))
   const { target_document_id } = (await ada.get(`/translation-jobs/${/tjob_\w+/.exec(third ?? '')}`)).body.data
@@ -141,20 +148,20 @@ t.test('a viewer sees translations and cannot write them, and nobody else learns
   const reader = await signedInVisitor(service, { userId: viewer.user_id })
   const seen = await reader.get(`/d/${target}/translations`)
   t.match(seen, { status: 200, html: 'English and French' })
-  t.notMatch(seen.html, 'name="action"')
+  t.notMatch(seen.html, 'name="operation"')
   const [unit] = await unitsOf(ada, target)
   const version = (await bodyOf(ada, target)).version
   const fields = { translation: 'fr', target, version, unit: unit?.id ?? '', locale: 'de', workflow: 'published' }
-  for (const action of ['add', 'translate', 'confirm', 'ignore', 'prepare', 'workflow']) {
-    t.match(await reader.send(page, { ...fields, action }), { status: 403, html: 'lets you read only' }, action)
+  for (const operation of ['add', 'translate', 'confirm', 'ignore', 'prepare', 'workflow']) {
+    t.match(await reader.send(page, { ...fields, operation }), { status: 403, html: 'lets you read only' }, operation)
   }
   const stranger = await service.signUp()
   const other = await signedInVisitor(service, { userId: stranger.user_id })
   t.equal((await other.get(page)).status, 404)
-  t.equal((await other.send(page, { ...fields, action: 'confirm' })).status, 404)
-  t.equal((await visitor.post(page, { ...fields, action: 'confirm' })).status, 403, 'without the token of the form')
-  t.match(await visitor.send(page, { ...fields, action: 'constructor' }), { status: 400 })
-  t.match(await visitor.send(page, { ...fields, action: 'confirm', version: 'old' }), { status: 409 })
+  t.equal((await other.send(page, { ...fields, operation: 'confirm' })).status, 404)
+  t.equal((await visitor.post(page, { ...fields, operation: 'confirm' })).status, 403, 'without the token of the form')
+  t.match(await visitor.send(page, { ...fields, operation: 'constructor' }), { status: 400 })
+  t.match(await visitor.send(page, { ...fields, operation: 'confirm', version: 'old' }), { status: 409 })
   t.strictSame(await statusesOf(ada, target), ['missing'])
 })
 
@@ -181,7 +188,7 @@ t.test('without a model the page says so', async (t) => {
   const { html } = await visitor.get(`${page}?translation=fr`)
   t.match(html, 'No model is configured for translations')
   t.notMatch(html, 'value="translate"')
-  const asked = await visitor.send(page, { action: 'translate', translation: 'fr' })
+  const asked = await visitor.send(page, { operation: 'translate', translation: 'fr' })
   t.match(asked, { status: 503, html: 'No model is configured for translations' })
 })
 
@@ -193,19 +200,19 @@ async function start() {
   return { ada, workspace, visitor: await signedInVisitor(service, { userId: ada.user_id }) }
 }
 
-// The fields of the first form of a page that has a button for the action.
-function formWith(html: string, { page, action }: { page: string; action: string }): Record<string, string> {
-  const form = html.split('<form').find((text) => text.split('</form>')[0]?.includes(`value="${action}"`)) ?? ''
-  return { ...hiddenFields(`<form${form.replace(/class="[^"]*" /, '')}`, page), action }
+// The fields of the first form of a page that has a button for the operation.
+function formWith(html: string, { page, operation }: { page: string; operation: string }): Record<string, string> {
+  const form = html.split('<form').find((text) => text.split('</form>')[0]?.includes(`value="${operation}"`)) ?? ''
+  return { ...hiddenFields(`<form${form.replace(/class="[^"]*" /, '')}`, page), operation }
 }
 
 async function sendForm(
   visitor: Visitor,
-  { page, action, fields = {} }: { page: string; action: string; fields?: Record<string, string> },
+  { page, operation, fields = {} }: { page: string; operation: string; fields?: Record<string, string> },
 ) {
   const { html } = await visitor.get(page)
   const [path = ''] = page.split('?')
-  return visitor.post(path, { ...formWith(html, { page: path, action }), ...fields })
+  return visitor.post(path, { ...formWith(html, { page: path, operation }), ...fields })
 }
 
 async function untilEnded(visitor: Visitor, page: string): Promise<void> {

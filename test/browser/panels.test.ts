@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { h, p } from '../body/build.ts'
-import { make } from '../support/documents.ts'
+import { bodyOf, make } from '../support/documents.ts'
 import { signedInBrowser, startWrittenService, WrittenPage } from '../support/written-page.ts'
 import { violationsOf } from './axe.ts'
 import { noChromium, startChromium } from './chromium.ts'
@@ -38,6 +38,38 @@ t.test('the panels of a document', { skip: noChromium }, async (t) => {
     await link.click()
     t.equal(await panel.count(), 0, 'the same link closes the panel')
     t.strictSame(reader.incidents, [])
+    await reader.context.close()
+  })
+
+  t.test('a panel says what became of a form, also when the service or the session is gone', async (t) => {
+    const { id } = await make(ada, body, { title: 'Caring for elephants' })
+    const reader = await signedInBrowser(browser, { service, userId: ada.user_id, options: desk })
+    const { page } = await WrittenPage.open(reader, { origin, id })
+    const beside = page.getByRole('complementary', { name: 'About this document' })
+    await page.getByRole('link', { name: 'Summary' }).click()
+    const rebuild = beside.getByRole('button', { name: 'Make anew without a model' })
+    await rebuild.waitFor()
+    await beside.getByText('Sections of the document').click()
+    await beside.getByRole('link', { name: 'Food' }).click()
+    await beside.locator('.summary-text').getByText('They eat grass').waitFor()
+    const kept = await bodyOf(ada, id)
+    const summary = `/documents/${id}/summary?block_id=${kept.blocks[2]?.attrs.id}`
+    const { current_source_version } = (await ada.get(summary)).body.data
+    await ada.put(summary, { text: 'By hand.', base_source_version: current_source_version }, { 'if-match': '*' })
+    await rebuild.click()
+    await beside.getByRole('alert').getByText('Confirm that it may be replaced').waitFor()
+    await beside.locator('.summary-text').getByText('By hand.').waitFor()
+    t.ok(await page.evaluate('document.activeElement.textContent === "Make anew without a model"'), 'the focus stays')
+    await beside.getByLabel('Replace the text that a person wrote').check()
+    await page.route('**/summary*', (route) => route.abort())
+    await rebuild.click()
+    await beside.getByText('The service cannot be reached').waitFor()
+    t.ok(await beside.getByLabel('Replace the text that a person wrote').isChecked(), 'what was filled in stays')
+    await page.unroute('**/summary*')
+    await reader.context.clearCookies()
+    await rebuild.click()
+    await beside.getByText('You are signed out').waitFor()
+    t.match(page.url(), id, 'the page with the text stays')
     await reader.context.close()
   })
 

@@ -22,8 +22,8 @@ export function differenceWriter(): HtmlWriter {
 }
 
 /**
- * The block with raw tags as the texts that they are. As a tag, a raw tag could reach over the ends of what was inserted
- * or deleted.
+ * The block with raw tags as the texts that they are. As a tag, a raw tag could reach over the ends of what was
+ * inserted or deleted.
  */
 export function withoutRawTags(node: BodyNode): BodyNode {
   if (node.type === 'htmlInline') {

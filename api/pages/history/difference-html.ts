@@ -75,7 +75,7 @@ const showing = computation({
   module: import.meta.url,
   run: showDifference,
   isSmall: ({ from, to }) => from.length + to.length <= 8 * 1024,
-  cpuMs: ({ from, to }) => Math.min(20_000, 2000 + (from.length + to.length) * 0.005),
+  cpuMs: ({ from, to }) => Math.min(6000, 1000 + (from.length + to.length) * 0.0025),
 })
 
 /** Writes the items of a difference. Each is an item of a list. */

@@ -2,6 +2,7 @@ import { bodyPair } from '../../../shared/differences/compare.ts'
 import type { NamedBody } from '../../../shared/differences/queries.ts'
 import { Refusal } from '../../../shared/errors/errors.ts'
 import type { DocumentCall } from '../document-call.ts'
+import { inTurnOf } from '../page-writes.ts'
 import { PageRefusal, pageMissing } from '../refusals.ts'
 import { type ShownDifference, shownDifference } from './difference-html.ts'
 
@@ -18,13 +19,15 @@ export type NamedDifference = { from: Side; to: Side; isSame: boolean; shown: Sh
  * versions.
  */
 export async function differenceOf(
-  { service, caller, document }: DocumentCall,
+  call: DocumentCall,
   named: { from: NamedBody; to: NamedBody },
 ): Promise<NamedDifference> {
+  const { service, caller, document } = call
   const pair = await bodyPair(service.database, { documentId: document.id, caller, ...named }).catch(inWords)
   const [from, to] = [pair.heading.from, pair.heading.to].map((side) => ({ ...side, name: bodyName(side.seq) }))
   if (from === undefined || to === undefined) throw new Error('a difference has two sides')
-  return { from, to, isSame: from.version === to.version, shown: await shownDifference(pair, `/d/${document.id}`) }
+  const shown = await inTurnOf(call, caller, () => shownDifference(pair, `/d/${document.id}`))
+  return { from, to, isSame: from.version === to.version, shown }
 }
 
 /** The body that a query names as in the API: `current` or the number of a version. Refuses other names with 404. */
@@ -34,8 +37,8 @@ export function namedBody(name: string): NamedBody {
   return { seq: name }
 }
 
-/** The name of a body in a sentence. */
-export function bodyName(seq: number | 'current'): string {
+// The name of a body in a sentence.
+function bodyName(seq: number | 'current'): string {
   return seq === 'current' ? 'the current text' : `version ${seq}`
 }
 

@@ -2,6 +2,7 @@ import { requireVersion } from '../../../shared/body/versions.ts'
 import { accountPage } from '../account-page.ts'
 import { type DocumentCall, documentCallOf } from '../document-call.ts'
 import { pageHeaders } from '../headers.ts'
+import { inTurnOf } from '../page-writes.ts'
 import { pageMissing } from '../refusals.ts'
 import { type Moment, momentOf, view } from '../render.ts'
 import { sharedHtml } from '../share/shared-html.ts'
@@ -65,7 +66,8 @@ export const versionPage = accountPage({
     const kept = await requireVersion(db, { document, seq: String(seq) }).catch(inWords)
     const version = await findVersion(db, { document, seq })
     if (version === null) throw pageMissing()
-    const text = await sharedHtml({ text: kept.body, path: `/d/${document.id}` })
+    const path = `/d/${document.id}`
+    const text = await inTurnOf(call, call.caller, () => sharedHtml({ text: kept.body, path }))
     const html = versionView({
       ...headingOf(call),
       title: `Version ${seq} · ${document.title}`,

@@ -25,7 +25,9 @@ export async function findVersion(
   return versions.find((version) => version.seq === seq) ?? null
 }
 
-/** Reads a page of the kept versions with the names of their authors. With `before`, only versions with lower numbers. */
+/**
+ * Reads a page of the kept versions with the names of their authors. With `before`, only versions with lower numbers.
+ */
 export async function listVersions(
   db: Queryable,
   { document, before }: { document: DocumentRow; before: number | null },

@@ -32,7 +32,8 @@ const endpoint = 'panel of concepts'
 const shownAtOnce = 25
 const shownEvidence = 5
 
-type Shown<Line> = { lines: Line[]; next: string | null; isFirst: boolean }
+/** A page of a list. `cursor` is the position of the page, null for the first page. */
+type Shown<Line> = { lines: Line[]; cursor: string | null; next: string | null }
 
 type ConceptsData = {
   address: string
@@ -82,11 +83,13 @@ export const conceptsPanel = panelPage({
     return { html, isPending: freshness === 'stale' }
   },
   async write(call, submitted) {
-    const action = submitted.field('action')
-    if (action === 'extract') await extract(call)
-    else if (action === 'reject') await reject(call, submitted)
+    const operation = submitted.field('operation')
+    if (operation === 'extract') await extract(call)
+    else if (operation === 'reject') await reject(call, submitted)
     else await accept(call, submitted)
-    return `${call.request.path}?done=${done.has(action) ? action : 'accept'}`
+    const candidates = submitted.field('candidates')
+    const told = { done: done.has(operation) ? operation : 'accept' }
+    return `${call.request.path}?${new URLSearchParams(candidates === '' ? told : { candidates, ...told })}`
   },
   reasons: {
     candidate_not_found: 'This candidate is no longer there, because its text has changed.',
@@ -119,7 +122,7 @@ function extract(call: PanelCall): Promise<void> {
 }
 
 function accept(call: PanelCall, submitted: Form): Promise<void> {
-  const conceptId = submitted.field('action') === 'join' ? submitted.field('concept') : undefined
+  const conceptId = submitted.field('operation') === 'join' ? submitted.field('concept') : undefined
   return review(call, { submitted, action: 'acceptConceptCandidate' }, async (tx, request) => {
     await acceptCandidate(tx, { ...request, conceptId })
   })
@@ -162,7 +165,7 @@ async function candidatesOf(call: PanelCall, status: ReviewStatus): Promise<Show
     placesOf(call, candidates),
   ])
   const lines = candidates.map((candidate) => candidateLine(candidate, { names, places }))
-  return { lines, next: page.next_cursor, isFirst: cursor === undefined }
+  return { lines, cursor: page.cursor, next: page.next_cursor }
 }
 
 function namedConcepts({ suggested_concept_id, concept_id }: ConceptCandidate): string[] {
@@ -198,7 +201,7 @@ async function conceptsOf(call: PanelCall): Promise<Shown<ConceptLine>> {
   const lines = data.map((concept) =>
     conceptLine(concept, { documentId, relations: ofConcept.get(concept.id) ?? [], places, shownEvidence }),
   )
-  return { lines, next: page.next_cursor, isFirst: cursor === undefined }
+  return { lines, cursor: page.cursor, next: page.next_cursor }
 }
 
 // The titles of the sections around blocks of the document, by the ids of the blocks.

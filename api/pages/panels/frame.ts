@@ -4,6 +4,7 @@ import { accountPage } from '../account-page.ts'
 import { type DocumentCall, documentCallOf } from '../document-call.ts'
 import { pageHeaders } from '../headers.ts'
 import type { Form, Page, PageAnswer } from '../page.ts'
+import { inTurnOf } from '../page-writes.ts'
 import { view } from '../render.ts'
 import { scriptPath } from '../scripts/bundle.ts'
 
@@ -63,7 +64,7 @@ export function panelPage(panel: {
     async get(call) {
       await call.service.rateLimiter.consume('read', call.user.userId)
       const panelCall = await documentCallOf(call)
-      return answer(panelCall, { name, content: await show(panelCall, null) })
+      return answer(panelCall, { name, content: await inTurnOf(call, panelCall.caller, () => show(panelCall, null)) })
     },
     ...(write && {
       async post(call) {
@@ -76,7 +77,7 @@ export function panelPage(panel: {
           const reason = reasons[error.code]
           if (reason === undefined && error.status === 404) throw error
           const problem = reason ?? errorCatalogue[error.code].message
-          const content = await show(panelCall, { submitted, problem })
+          const content = await inTurnOf(call, panelCall.caller, () => show(panelCall, { submitted, problem }))
           return answer(panelCall, { name, content, status: error.status })
         }
       },

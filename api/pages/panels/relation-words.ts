@@ -1,4 +1,5 @@
 import type { DocumentRelation, Predicate } from '../../../shared/relations/schema.ts'
+import { cutText } from '../../../shared/schema/strings.ts'
 import type { BlockText } from '../../../shared/search/block-texts.ts'
 import { type Moment, momentOf } from '../render.ts'
 
@@ -55,7 +56,7 @@ export function relationLine(
     words: (isOutgoing ? wordsOfPredicate : inverseWords)[predicate],
     isByHand: origin === 'manual',
     note,
-    here: endOf(here, texts),
+    here: shortened(endOf(here, texts)),
     there: endOf(there, texts),
     problem: problems[relation.status],
     lag: lagOf(relation),
@@ -75,6 +76,12 @@ function lagOf({ origin, evidence_freshness, projection_freshness }: DocumentRel
   if (projection_freshness === 'stale') return 'The links of its source are being read again.'
   if (evidence_freshness === 'current') return null
   return origin === 'manual' ? 'Its source has been changed since it was added.' : 'Its source has been changed since.'
+}
+
+// The document of the panel is beside its relations, so a few words show which block is meant.
+function shortened(end: RelationEnd): RelationEnd {
+  const start = cutText(end.text ?? '', 80)
+  return end.text === null || start === end.text ? end : { ...end, text: `${start}…` }
 }
 
 function endOf(end: DocumentRelation['source'], texts: ReadonlyMap<string, BlockText>): RelationEnd {

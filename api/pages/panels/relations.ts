@@ -90,7 +90,7 @@ export const relationsPanel = panelPage({
     return { html, isPending: freshness !== 'current' }
   },
   async write(call, submitted) {
-    const isDeletion = submitted.field('action') === 'delete'
+    const isDeletion = submitted.field('operation') === 'delete'
     await (isDeletion ? remove(call, submitted.field('relation')) : add(call, submitted))
     return `${call.request.path}?done=${isDeletion ? 'deleted' : 'added'}`
   },

@@ -49,9 +49,10 @@ export const obsoleteWords: Record<NonNullable<TranslationJob['obsolete_reason']
 
 const names = new Intl.DisplayNames(['en'], { type: 'language' })
 
-/** The English name of a language, or its code where it has no name. */
+/** The English name of a language, or its code where it has no name. Extensions of the code are left out. */
 export function languageName(locale: string): string {
-  return names.of(locale) ?? locale
+  const { baseName } = new Intl.Locale(locale)
+  return names.of(baseName) ?? baseName
 }
 
 /** The languages that forms offer. People may also type the code of any other language. */

@@ -22,7 +22,7 @@ const mostTargets = 50
 /** Does what a form asks for. Returns the query of the page to go to. */
 type Write = (call: PanelCall, submitted: Form) => Promise<Record<string, string>>
 
-/** What the forms of the panel of translations can ask for, by the value of their field `action`. */
+/** What the forms of the panel of translations can ask for, by the value of their field `operation`. */
 export const translationWrites: ReadonlyMap<string, Write> = new Map<string, Write>([
   ['activate', activate],
   ['add', add],

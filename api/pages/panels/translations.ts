@@ -72,11 +72,11 @@ export const translationsPanel = panelPage({
     return { html, isPending: chosen?.job?.isPending ?? false }
   },
   async write(call, submitted) {
-    const action = submitted.field('action')
-    const write = translationWrites.get(action)
+    const operation = submitted.field('operation')
+    const write = translationWrites.get(operation)
     if (write === undefined) throw new Refusal('invalid_request', { details: { fields: [] } })
     const query = await write(call, submitted)
-    return `${call.request.path}?${new URLSearchParams({ ...query, done: action })}`
+    return `${call.request.path}?${new URLSearchParams({ ...query, done: operation })}`
   },
   reasons: {
     invalid_request: 'Something is missing in what was sent. Nothing has been changed.',

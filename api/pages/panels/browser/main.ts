@@ -30,11 +30,11 @@ function showBeside(aside: HTMLElement): void {
     aside.append(place)
     link.setAttribute('aria-expanded', 'true')
     view = new PanelView(place, link.pathname)
-    view.refresh()
+    view.open()
   }
   const followWidth = () => {
-    if (isWide.matches) return close()
     close()
+    if (isWide.matches) return
     for (const link of links) link.removeAttribute('aria-expanded')
   }
   for (const link of links) {

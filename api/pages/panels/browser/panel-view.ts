@@ -9,6 +9,8 @@ const pendingPauses = { first: 1500, longest: 30_000 }
  */
 export class PanelView {
   readonly #place: HTMLElement
+  /** What screen readers say after the user has done something. */
+  readonly #status = document.createElement('p')
   /** The path and the query of what is shown. */
   #address: string
   #timer = 0
@@ -16,18 +18,28 @@ export class PanelView {
   /** Counts the questions, so that the answer to an earlier question is dropped. */
   #asked = 0
   #isFilledIn = false
+  /** Whether the user waits for an answer. */
+  #isAsked = false
   #isSoon = false
   #isClosed = false
 
   constructor(place: HTMLElement, address: string) {
     this.#place = place
     this.#address = address
+    this.#status.className = 'visually-hidden'
+    this.#status.setAttribute('role', 'status')
+    place.after(this.#status)
     place.addEventListener('submit', (event) => this.#onSubmit(event))
     place.addEventListener('click', (event) => this.#onClick(event))
     place.addEventListener('input', () => {
       this.#isFilledIn = true
     })
     this.#planNext()
+  }
+
+  /** Asks for the panel for the first time. */
+  open(): void {
+    void this.#ask({ address: this.#address })
   }
 
   /** Asks for the panel again after a pause, in which further calls change nothing. */
@@ -40,17 +52,18 @@ export class PanelView {
     }, storedPause)
   }
 
-  /** Asks for the panel and shows it. */
+  /** Asks for the panel again, unless the user is busy with it. */
   refresh(): void {
-    if (this.#isClosed) return
+    if (this.#isClosed || this.#isAsked) return
     if (document.hidden || this.#isFilledIn) this.#planNext()
-    else void this.#ask({ address: this.#address })
+    else void this.#askAgain()
   }
 
   /** Removes the panel from the page. */
   close(): void {
     clearTimeout(this.#timer)
     this.#isClosed = true
+    this.#status.remove()
     this.#place.remove()
   }
 
@@ -73,26 +86,50 @@ export class PanelView {
     void this.#ask({ address: link.pathname + link.search })
   }
 
-  async #ask({ address, body }: { address: string; body?: URLSearchParams }): Promise<void> {
+  // Asks for what the user wants to see or do, and tells what came of it, also to a screen reader.
+  async #ask(question: Question): Promise<void> {
+    this.#isAsked = true
+    const answer = await this.#answerTo(question)
+    if (answer === 'outdated') return
+    this.#isAsked = false
+    if (answer === 'unreachable') this.#tell(unreachable)
+    else if (answer.isSignIn) this.#tell(signedOut)
+    else if (answer.panel === null) location.assign(answer.address)
+    else {
+      const stays = question.body !== undefined && !answer.isRedirected
+      if (!stays) this.#address = answer.address
+      this.#isFilledIn = false
+      this.#show(answer.panel)
+      this.#status.textContent = outcomeOf(answer.panel)
+    }
+    this.#planNext()
+  }
+
+  // Asks for what the panel shows, without the user. So the panel stays as it is while the service is out of reach.
+  async #askAgain(): Promise<void> {
+    const answer = await this.#answerTo({ address: this.#address })
+    if (answer === 'outdated') return
+    if (answer !== 'unreachable') {
+      if (answer.isSignIn) return this.#tell(signedOut)
+      if (answer.panel !== null && !this.#isFilledIn) this.#show(answer.panel)
+    }
+    this.#planNext()
+  }
+
+  async #answerTo(question: Question): Promise<Answer | 'unreachable' | 'outdated'> {
     clearTimeout(this.#timer)
     this.#asked += 1
     const asked = this.#asked
     this.#place.setAttribute('aria-busy', 'true')
-    const answer = await fetchPanel(address, body)
-    if (asked !== this.#asked || this.#isClosed) return
+    const answer = await fetchPanel(question)
+    if (asked !== this.#asked || this.#isClosed) return 'outdated'
     this.#place.removeAttribute('aria-busy')
-    if (answer === null) return this.#planNext()
-    if (answer.isElsewhere) return location.assign(answer.address)
-    this.#address = answer.address
-    this.#isFilledIn = false
-    this.#show(answer.panel)
-    this.#planNext()
+    return answer ?? 'unreachable'
   }
 
   // The focus stays on the same control where the new content has it, too.
   #show(panel: Element): void {
     this.#place.toggleAttribute('data-pending', panel.hasAttribute('data-pending'))
-    this.#place.dataset['panel'] = panel.getAttribute('data-panel') ?? ''
     if (this.#place.innerHTML === panel.innerHTML) return
     const focused = controls(this.#place).indexOf(document.activeElement as HTMLElement)
     const name = nameOf(document.activeElement)
@@ -101,6 +138,16 @@ export class PanelView {
     const now = controls(this.#place)
     const again = now.find((control) => nameOf(control) === name) ?? now[focused] ?? now.at(-1)
     again?.focus()
+  }
+
+  // Says in front of the content why a question was not answered.
+  #tell(words: string): void {
+    this.#place.querySelector('.unanswered')?.remove()
+    const message = document.createElement('p')
+    message.className = 'notice bad unanswered'
+    message.setAttribute('role', 'alert')
+    message.textContent = words
+    this.#place.prepend(message)
   }
 
   #planNext(): void {
@@ -114,22 +161,34 @@ export class PanelView {
   }
 }
 
-/** A panel that the service has answered. `isElsewhere`: the answer is another page, such as that for signing in. */
-type Answer = { address: string; isElsewhere: boolean; panel: Element }
+const unreachable = 'The service cannot be reached. Nothing has been changed; try again in a moment.'
+const signedOut = 'You are signed out. Reload the page to sign in again.'
 
-// Null while the service is out of reach. A page that says why the service refused is shown in place of the panel.
-async function fetchPanel(address: string, body: URLSearchParams | undefined): Promise<Answer | null> {
+/** A question to the service; with a body it is a form. */
+type Question = { address: string; body?: URLSearchParams }
+
+/** An answer of the service. `panel` is null for another page that the user is to be sent to. */
+type Answer = { address: string; isRedirected: boolean; isSignIn: boolean; panel: Element | null }
+
+// Null while the service is out of reach. A page that says why the service refused is shown as a panel.
+async function fetchPanel({ address, body }: Question): Promise<Answer | null> {
   try {
     const headers = { 'X-Fragment': 'true' }
     const response = await fetch(address, body === undefined ? { headers } : { method: 'POST', headers, body })
-    const { pathname, search } = new URL(response.url)
+    const { redirected: isRedirected, url } = response
+    const { pathname, search } = new URL(url)
     const page = new DOMParser().parseFromString(await response.text(), 'text/html')
-    const panel = page.querySelector('.panel') ?? page.querySelector('main') ?? page.body
-    const isElsewhere = response.redirected && page.querySelector('.panel') === null
-    return { address: pathname + search, isElsewhere, panel }
+    const refusal = isRedirected ? null : page.querySelector('main')
+    const panel = page.querySelector('.panel') ?? refusal
+    return { address: pathname + search, isRedirected, isSignIn: pathname === '/login', panel }
   } catch {
     return null
   }
+}
+
+// What a screen reader says about a panel that the user has changed: a message of the panel, or how fresh it is.
+function outcomeOf(panel: Element): string {
+  return (panel.querySelector('.notice') ?? panel.querySelector('.freshness'))?.textContent?.trim() ?? ''
 }
 
 function controls(place: HTMLElement): HTMLElement[] {
