@@ -26,12 +26,15 @@ export function visibleWorkspaces(caller: Caller): string[] {
   return caller.memberships.map((membership) => membership.workspace_id)
 }
 
+/** Whether the caller's role in the workspace may write. */
+export function isWriter(caller: Caller, workspaceId: string): boolean {
+  const role = caller.memberships.find((membership) => membership.workspace_id === workspaceId)?.role
+  return role === 'owner' || role === 'editor'
+}
+
 /** Refuses with 403 `forbidden` unless the caller's role in the workspace may write. */
 export function requireWriter(caller: Caller, workspaceId: string): void {
-  const role = caller.memberships.find((membership) => membership.workspace_id === workspaceId)?.role
-  if (role !== 'owner' && role !== 'editor') {
-    throw new Refusal('forbidden', { details: { required_role: 'editor' } })
-  }
+  if (!isWriter(caller, workspaceId)) throw new Refusal('forbidden', { details: { required_role: 'editor' } })
 }
 
 /**
