@@ -103,8 +103,8 @@ async function firstStart(account: { database: Database; pepper: string }, confi
   if (owner === null) return ''
   const { scopes: _all, expires_at: _never, ...kept } = owner
   await writeFile(join(config.DATA_DIR, 'bootstrap.json'), line(kept), { mode: 0o600 })
-  const { sign_in_link } = await signInLink({ database: account.database, config }, owner.email)
-  return line({ ...kept, sign_in_link })
+  const { sign_in_link, expires_at } = await signInLink({ database: account.database, config }, owner.email)
+  return line({ ...kept, sign_in_link, sign_in_link_expires_at: expires_at })
 }
 
 function requireEmail(email: string | undefined): string {

@@ -5,7 +5,6 @@ import { join, relative, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { signInLinkMinutes } from '../auth/sign-in-links.ts'
 import { collaborationPath } from '../config/collaboration-url.ts'
 import { type Config, ConfigError, readConfig } from '../config/config.ts'
 import { exitUnavailable, exitUsage } from '../process/command-line.ts'
@@ -145,14 +144,15 @@ function announce(facts: { config: Config; origin: string; liveAddress: string; 
   if (existsSync(kept)) {
     const { token, email } = JSON.parse(readFileSync(kept, 'utf8')) as { token: string; email: string }
     const path = relative('.', kept)
+    if (facts.owner !== '') {
+      const printed = JSON.parse(facts.owner) as { sign_in_link: string; sign_in_link_expires_at: number }
+      const until = new Date(printed.sign_in_link_expires_at).toTimeString().slice(0, 5)
+      lines.push(`Open     ${printed.sign_in_link} signs you in (once, until ${until})`)
+    }
     lines.push(`Sign in  ${origin}/login as ${email}, with the password in ${path}`)
     // The token is printed only at the first start. Other people may see the output of later starts, or a log keeps it.
     lines.push(facts.owner === '' ? `Token    in ${path}` : `Token    ${token} (also in ${path})`)
-    if (facts.owner !== '') {
-      const { sign_in_link: link } = JSON.parse(facts.owner) as { sign_in_link: string }
-      lines.push(`Try      curl -H 'Authorization: Bearer ${token}' ${origin}/api/v1/me`)
-      lines.push(`Open     ${link} signs you in (once, within ${signInLinkMinutes} minutes)`)
-    }
+    if (facts.owner !== '') lines.push(`Try      curl -H 'Authorization: Bearer ${token}' ${origin}/api/v1/me`)
   }
   lines.push('Stop     Ctrl-C')
   process.stdout.write(`\n${lines.join('\n')}\n\n`)

@@ -47,10 +47,13 @@ export function readAsked(caller: Caller, kept: URLSearchParams): Asked {
   return { search: searchV2Of(caller, query), mode, cursor: query.cursor, waitMs: query.wait_ms ?? 0 }
 }
 
-/** The address of the page with other parameters. A change to null leaves the parameter out. */
+/**
+ * The address of the page with other parameters. A change to null leaves the parameter out. No address waits for the
+ * index unless it says so.
+ */
 export function searchPath(kept: URLSearchParams, changes: { [name: string]: string | null } = {}): string {
   const parameters = new URLSearchParams(kept)
-  for (const [name, value] of Object.entries(changes)) {
+  for (const [name, value] of Object.entries({ wait_ms: null, ...changes })) {
     if (value === null) parameters.delete(name)
     else parameters.set(name, value)
   }

@@ -1,4 +1,4 @@
-import { signInLinkPath, useSignInLink } from '../../../shared/auth/sign-in-links.ts'
+import { signInLinkMinutes, signInLinkPath, useSignInLink } from '../../../shared/auth/sign-in-links.ts'
 import { addressOf } from '../../http/requesters.ts'
 import { type Browser, browserOf, requireOwnForm, signIn } from '../browser.ts'
 import { pageHeaders } from '../headers.ts'
@@ -6,9 +6,13 @@ import { type PageAnswer, type PageCall, page } from '../page.ts'
 import { view } from '../render.ts'
 import { scriptPath } from '../scripts/bundle.ts'
 
-const signInLinkView = view<{ csrfToken: string; script: string; failed: boolean; signedInAs: string | null }>(
-  'sign-in-link',
-)
+const signInLinkView = view<{
+  csrfToken: string
+  script: string
+  failed: boolean
+  minutes: number
+  signedInAs: string | null
+}>('sign-in-link')
 
 /**
  * The page of a sign-in link (api/guide/authentication.md#sign-in). A script moves the code of the link into the form;
@@ -45,7 +49,14 @@ async function show({ browser, failed }: { browser: Browser; failed: boolean }) 
   const { csrfToken, signedIn } = browser
   const signedInAs = signedIn?.email ?? null
   return {
-    html: signInLinkView({ title: 'Sign in with a link', csrfToken, script, failed, signedInAs }),
+    html: signInLinkView({
+      title: 'Sign in with a link',
+      csrfToken,
+      script,
+      failed,
+      minutes: signInLinkMinutes,
+      signedInAs,
+    }),
     headers: pageHeaders({ 'script-src': "'self'" }),
   }
 }

@@ -54,6 +54,7 @@ async function search({ form, results, status }: SearchPage): Promise<void> {
       return
     }
     results.replaceChildren(found)
+    form.querySelector('#q')?.setAttribute('aria-invalid', String(!response.ok))
     status.textContent = found.dataset['status'] ?? ''
     shown = String(parameters)
     history.replaceState(null, '', path)
