@@ -1,6 +1,7 @@
 import { assetPage } from './assets.ts'
 import { accountOf } from './browser.ts'
 import { devicePage } from './device.ts'
+import { diagramsPage } from './diagrams/pages.ts'
 import { formulasPage, markdownPage } from './editor/conversions.ts'
 import { editorAttachmentPage, editorPage, ticketPage } from './editor/pages.ts'
 import { editorUploadPage } from './editor/uploads.ts'
@@ -50,4 +51,5 @@ export const pages: readonly Page[] = [
   scriptPage,
   markdownPage,
   formulasPage,
+  diagramsPage,
 ]

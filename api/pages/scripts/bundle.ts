@@ -9,7 +9,10 @@ const pages = join(root, 'api/pages')
 const keptFile = join(root, 'node_modules/.cache/pages/scripts.json')
 
 // The script that a page loads first, by the name of the page.
-const entryPoints = { editor: 'editor/browser/main.ts' }
+const entryPoints = {
+  editor: 'editor/browser/main.ts',
+  diagrams: 'diagrams/browser/main.ts',
+}
 
 /** The name of a page with scripts. */
 export type ScriptedPage = keyof typeof entryPoints
@@ -56,6 +59,9 @@ export async function bundleScripts(): Promise<{ scripts: PageScripts; sources: 
     outdir: pages,
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
+    assetNames: '[name]-[hash]',
+    // Mermaid comes as a whole script, which is no module.
+    loader: { '.tiny.js': 'file' },
     bundle: true,
     splitting: true,
     format: 'esm',

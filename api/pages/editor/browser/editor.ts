@@ -6,6 +6,7 @@ import { Dropcursor, Gapcursor, Placeholder } from '@tiptap/extensions'
 import { BlockIds } from './block-ids.ts'
 import { bodyExtensions } from './body-extensions.ts'
 import { CodeColours } from './code-colours.ts'
+import { Diagrams } from './diagrams.ts'
 import { KeptCaret } from './kept-caret.ts'
 import { Links } from './links.ts'
 import { MarkdownPaste } from './markdown-paste.ts'
@@ -40,6 +41,7 @@ export function createEditor(options: {
       SlashMenu,
       SourceEditing,
       CodeColours,
+      Diagrams,
       Uploads.configure({ page, warn }),
       MarkdownPaste.configure({ page }),
       PastedHtml,
