@@ -3,6 +3,7 @@ import { accountOf } from './browser.ts'
 import { devicePage } from './device.ts'
 import { diagramsPage } from './diagrams/pages.ts'
 import { formulasPage, markdownPage } from './editor/conversions.ts'
+import { membersPage } from './editor/members.ts'
 import { editorAttachmentPage, editorPage, ticketPage } from './editor/pages.ts'
 import { editorUploadPage } from './editor/uploads.ts'
 import { guideChapterPage, guidePage } from './guide/pages.ts'
@@ -48,6 +49,7 @@ export const pages: readonly Page[] = [
   ticketPage,
   editorAttachmentPage,
   editorUploadPage,
+  membersPage,
   scriptPage,
   markdownPage,
   formulasPage,

@@ -55,6 +55,27 @@ export async function membershipsOf(db: Queryable, userId: string): Promise<Stat
   return found?.memberships ?? []
 }
 
+const MemberShape = Type.Object({ id: Type.String(), name: Type.String() })
+const MemberRow = row(MemberShape)
+
+/**
+ * The members of a workspace in whose names a text occurs, in upper or lower case, at most `limit` of them. Names that
+ * begin with the text come first.
+ */
+export function membersNamed(
+  db: Queryable,
+  { workspaceId, text, limit }: { workspaceId: string; text: string; limit: number },
+): Promise<readonly Static<typeof MemberShape>[]> {
+  return db.any(
+    prepared(sql.type(MemberRow)`
+    SELECT u.id, u.name
+    FROM memberships m JOIN users u ON u.id = m.user_id
+    WHERE m.workspace_id = ${workspaceId} AND position(lower(${text}) IN lower(u.name)) > 0
+    ORDER BY starts_with(lower(u.name), lower(${text})) DESC, u.name, u.id
+    LIMIT ${limit}`),
+  )
+}
+
 /** Notes that a token was used. The caller decides how often, so that not every read becomes a write. */
 export async function touchToken(db: Queryable, tokenId: string): Promise<void> {
   await db.query(sql.unsafe`UPDATE tokens SET last_used_at = now() WHERE id = ${tokenId}`)

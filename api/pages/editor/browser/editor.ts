@@ -10,6 +10,7 @@ import { Diagrams } from './diagrams.ts'
 import { KeptCaret } from './kept-caret.ts'
 import { Links } from './links.ts'
 import { MarkdownPaste } from './markdown-paste.ts'
+import { Mentions } from './mentions.ts'
 import type { PageData } from './page-data.ts'
 import { PastedHtml } from './pasted-html.ts'
 import { SlashMenu } from './slash-menu.ts'
@@ -39,6 +40,7 @@ export function createEditor(options: {
       BlockIds,
       Links.configure({ documentId: page.documentId }),
       SlashMenu,
+      Mentions.configure({ page }),
       SourceEditing,
       CodeColours,
       Diagrams,
