@@ -118,6 +118,7 @@ t.test('only a member of the workspace with the form of the page gets a ticket',
   const other = await signedInVisitor(service, { userId: stranger.user_id })
   t.equal((await other.post(`/d/${id}/ticket`, {}, await tokenHeader(other))).status, 404)
   t.equal((await other.get(`/d/${id}`)).status, 404)
+  t.equal((await other.get(`/d/${id}/members`)).status, 404, 'the names of members are for members')
   const { status, location } = await new Visitor(service.origin).get(`/d/${id}`)
   t.strictSame([status, location], [303, `/login?next=${encodeURIComponent(`/d/${id}`)}`])
 })

@@ -14,7 +14,7 @@ export function pageHeaders(relaxed: Policy = {}): Record<string, string> {
   }
 }
 
-type Policy = Partial<Record<keyof typeof strictest | 'script-src' | 'connect-src', string>>
+type Policy = Partial<Record<keyof typeof strictest | 'script-src' | 'connect-src' | 'frame-src' | 'sandbox', string>>
 
 const strictest = {
   'default-src': "'none'",

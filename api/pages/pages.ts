@@ -1,6 +1,8 @@
 import { assetPage } from './assets.ts'
 import { devicePage } from './device.ts'
+import { diagramsPage } from './diagrams/pages.ts'
 import { formulasPage, markdownPage } from './editor/conversions.ts'
+import { membersPage } from './editor/members.ts'
 import { editorAttachmentPage, editorPage, liveStatePage, ticketPage } from './editor/pages.ts'
 import { titlePage } from './editor/title.ts'
 import { editorUploadPage } from './editor/uploads.ts'
@@ -51,6 +53,7 @@ export const pages: readonly Page[] = [
   titlePage,
   editorAttachmentPage,
   editorUploadPage,
+  membersPage,
   scriptPage,
   markdownPage,
   formulasPage,
@@ -61,4 +64,5 @@ export const pages: readonly Page[] = [
   historyPage,
   versionPage,
   restorePage,
+  diagramsPage,
 ]

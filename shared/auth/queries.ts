@@ -55,7 +55,8 @@ export async function membershipsOf(db: Queryable, userId: string): Promise<Stat
   return found?.memberships ?? []
 }
 
-const NameRow = row(Type.Object({ id: Type.String(), name: Type.String() }))
+const NameShape = Type.Object({ id: Type.String(), name: Type.String() })
+const NameRow = row(NameShape)
 
 /** The names of users by id. A user who does not exist is left out. */
 export async function namesOfUsers(db: Queryable, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
@@ -63,6 +64,24 @@ export async function namesOfUsers(db: Queryable, ids: readonly string[]): Promi
     sql.type(NameRow)`SELECT id, name FROM users WHERE id = ANY(${sql.array([...new Set(ids)], 'text')})`,
   )
   return new Map(users.map(({ id, name }) => [id, name]))
+}
+
+/**
+ * The members of a workspace in whose names a text occurs, in upper or lower case, at most `limit` of them. Names that
+ * begin with the text come first.
+ */
+export function membersNamed(
+  db: Queryable,
+  { workspaceId, text, limit }: { workspaceId: string; text: string; limit: number },
+): Promise<readonly Static<typeof NameShape>[]> {
+  return db.any(
+    prepared(sql.type(NameRow)`
+    SELECT u.id, u.name
+    FROM memberships m JOIN users u ON u.id = m.user_id
+    WHERE m.workspace_id = ${workspaceId} AND position(lower(${text}) IN lower(u.name)) > 0
+    ORDER BY starts_with(lower(u.name), lower(${text})) DESC, u.name, u.id
+    LIMIT ${limit}`),
+  )
 }
 
 /** Notes that a token was used. The caller decides how often, so that not every read becomes a write. */

@@ -135,6 +135,25 @@ t.test('the tools of the editor', { skip: noChromium }, async (t) => {
     },
   )
 
+  t.test('a sign opens the menu of people, and whoever is chosen is mentioned by the id', async (t) => {
+    const grace = await service.signUp({ email: 'grace.hopper@example.test', workspace: 'Elephants' })
+    await service.signUp({ email: 'gracious@example.test', workspace: 'Other' })
+    const { id, one, page, stores } = await edit([p('Ask'), p('ada@example.test')])
+    await one.type({ block: 0 }, ' @HOPP')
+    const people = page.getByRole('listbox', { name: 'People' })
+    await people.getByRole('option', { name: 'grace.hopper' }).waitFor()
+    t.equal(await one.text.getAttribute('aria-activedescendant'), 'mention-menu-0')
+    t.equal(await people.getByRole('option').count(), 1)
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('first')
+    await one.type({ block: 1 }, '@')
+    t.equal(await people.count(), 0, 'an address of e-mail is no mention')
+    const { members } = await (await page.request.get(`${origin}/d/${id}/members?name=grac`)).json()
+    t.strictSame(members, [{ id: grace.user_id, name: 'grace.hopper' }])
+    const mention = node('mention', { id: grace.user_id, label: 'grace.hopper' })
+    await stores(t, [p('Ask ', mention, ' first'), p('ada@example.test@')])
+  })
+
   t.test('details are written one after the other by keyboard', async (t) => {
     const { one, page, stores, menuLine } = await edit([p('More')])
     await one.type({ block: 0 }, '\n/details')

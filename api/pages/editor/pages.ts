@@ -78,6 +78,9 @@ export const editorPage = accountPage({
         'script-src': "'self'",
         'style-src': styleSources(html),
         'connect-src': `'self' ${new URL(liveAddress).origin}`,
+        // Diagrams are drawn in a frame, and shown as pictures that a script has made.
+        'frame-src': "'self'",
+        'img-src': "'self' blob:",
       }),
     }
   },

@@ -15,6 +15,7 @@ const entryPoints = {
   search: 'search/browser/main.ts',
   sharing: 'sharing/browser/main.ts',
   'sign-in-link': 'sign-in-link/browser/main.ts',
+  diagrams: 'diagrams/browser/main.ts',
 }
 
 /** The name of a page with scripts. */
@@ -68,6 +69,9 @@ export async function bundleScripts(): Promise<{ scripts: PageScripts; sources: 
     outdir: pages,
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
+    assetNames: '[name]-[hash]',
+    // Mermaid comes as a whole script, which is no module.
+    loader: { '.tiny.js': 'file' },
     bundle: true,
     splitting: true,
     format: 'esm',

@@ -9,6 +9,8 @@ export const scriptPage = page({
     const script = (await pageScripts()).files.get(params['name'] ?? '')
     if (script === undefined) throw pageMissing()
     response.set({ 'Cache-Control': 'public, max-age=31536000, immutable', Vary: 'Accept-Encoding' })
+    // The frame that draws diagrams has no origin. The scripts are the same for everybody.
+    response.set('Access-Control-Allow-Origin', '*')
     response.type('text/javascript; charset=utf-8')
     const takesGzip = request.acceptsEncodings('gzip') === 'gzip'
     if (takesGzip) response.set('Content-Encoding', 'gzip')

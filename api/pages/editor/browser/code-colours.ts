@@ -1,7 +1,8 @@
 import { Extension } from '@tiptap/core'
 import type { Node as DocumentNode } from '@tiptap/pm/model'
-import { Plugin, PluginKey, type Transaction } from '@tiptap/pm/state'
+import { Plugin, PluginKey } from '@tiptap/pm/state'
 import { Decoration, DecorationSet, type EditorView } from '@tiptap/pm/view'
+import { type CodeBlock, changedBlocks, codeBlocks, languageOf } from './code-blocks.ts'
 import type { spansOf } from './highlighter.ts'
 
 // The expressions of grammars backtrack, so long code is not coloured. Shared pages have the same limits.
@@ -68,36 +69,6 @@ function colours(): Plugin<DecorationSet> {
   })
 }
 
-type CodeBlock = { node: DocumentNode; position: number }
-
-function codeBlocks(doc: DocumentNode, { from, to }: { from: number; to: number }): CodeBlock[] {
-  const found: CodeBlock[] = []
-  doc.nodesBetween(from, to, (node, position) => {
-    if (node.type.name === 'codeBlock') found.push({ node, position })
-    return !node.isTextblock
-  })
-  return found
-}
-
-function changedBlocks({ doc, mapping }: Transaction): CodeBlock[] {
-  const found = new Map<number, CodeBlock>()
-  for (const [index, map] of mapping.maps.entries()) {
-    const further = mapping.slice(index + 1)
-    map.forEach((_from, _to, start, end) => {
-      const range = {
-        from: Math.max(0, further.map(start, -1) - 1),
-        to: Math.min(doc.content.size, further.map(end, 1) + 1),
-      }
-      for (const block of codeBlocks(doc, range)) found.set(block.position, block)
-    })
-  }
-  return [...found.values()]
-}
-
 function hasLanguage(doc: DocumentNode): boolean {
   return codeBlocks(doc, { from: 0, to: doc.content.size }).some(({ node }) => languageOf(node) !== null)
-}
-
-function languageOf({ attrs }: DocumentNode): string | null {
-  return (typeof attrs['language'] === 'string' && attrs['language'].split(/\s/)[0]?.toLowerCase()) || null
 }

@@ -6,9 +6,11 @@ import { Dropcursor, Gapcursor, Placeholder } from '@tiptap/extensions'
 import { BlockIds } from './block-ids.ts'
 import { bodyExtensions } from './body-extensions.ts'
 import { CodeColours } from './code-colours.ts'
+import { Diagrams } from './diagrams.ts'
 import { KeptCaret } from './kept-caret.ts'
 import { Links } from './links.ts'
 import { MarkdownPaste } from './markdown-paste.ts'
+import { Mentions } from './mentions.ts'
 import type { PageData } from './page-data.ts'
 import { PastedHtml } from './pasted-html.ts'
 import { SlashMenu } from './slash-menu.ts'
@@ -38,8 +40,10 @@ export function createEditor(options: {
       BlockIds,
       Links.configure({ documentId: page.documentId }),
       SlashMenu,
+      Mentions.configure({ page }),
       SourceEditing,
       CodeColours,
+      Diagrams,
       Uploads.configure({ page, warn }),
       MarkdownPaste.configure({ page }),
       PastedHtml,

@@ -20,7 +20,15 @@ export async function askService<Answer>(
   { path, body, type = 'application/json' }: { path: string; body: BodyInit; type?: string },
 ): Promise<Answer> {
   const headers = { 'X-CSRF-Token': csrfToken, 'Content-Type': type }
-  const response = await fetch(path, { method: 'POST', headers, body, redirect: 'manual' })
+  return answerOf(await fetch(path, { method: 'POST', headers, body, redirect: 'manual' }))
+}
+
+/** Reads the JSON at a path of the service in the name of the signed-in user. Throws as `askService` does. */
+export async function readService<Answer>(path: string): Promise<Answer> {
+  return answerOf(await fetch(path, { redirect: 'manual' }))
+}
+
+async function answerOf<Answer>(response: Response): Promise<Answer> {
   // A person who is signed out is sent to the sign-in page.
   if (response.type === 'opaqueredirect') throw new ServiceRefusal(401)
   if (!response.ok) throw new ServiceRefusal(response.status)

@@ -2,7 +2,8 @@ import { type Editor, Extension } from '@tiptap/core'
 import { Suggestion, type SuggestionKeyDownProps, type SuggestionProps } from '@tiptap/suggestion'
 import { blockCommands, type Command, kindCommands, listCommands } from './commands.ts'
 
-type Props = SuggestionProps<Command, Command>
+/** A line of a menu. */
+type Line = { name: string; sign: string }
 
 /**
  * The menu of blocks, which a slash opens at the start of a word. What is typed next narrows it. The focus stays in the
@@ -21,7 +22,7 @@ export const SlashMenu = Extension.create({
           editor.chain().deleteRange(range).run()
           command.run(editor)
         },
-        render: () => new MenuView(),
+        render: () => new MenuView<Command>({ id: 'slash-menu', label: 'Blocks' }),
       }),
     ]
   },
@@ -46,25 +47,31 @@ function matching(query: string, editor: Editor): Command[] {
   })
 }
 
-class MenuView {
+/**
+ * The menu that a sign in the text opens. The focus stays in the text, whose `aria-activedescendant` names the chosen
+ * line of the menu. `label` is what the lines are.
+ */
+export class MenuView<Item extends Line> {
   readonly #list = document.createElement('ul')
-  #props: Props | null = null
+  #props: SuggestionProps<Item, Item> | null = null
   #chosen = 0
   #unmount = () => {}
 
-  constructor() {
+  constructor({ id, label }: { id: string; label: string }) {
     this.#list.className = 'menu'
-    this.#list.id = 'slash-menu'
+    this.#list.id = id
     this.#list.setAttribute('role', 'listbox')
-    this.#list.setAttribute('aria-label', 'Blocks')
+    this.#list.setAttribute('aria-label', label)
   }
 
-  onStart = (props: Props): void => {
+  onStart = (props: SuggestionProps<Item, Item>): void => {
     this.#unmount = props.mount(this.#list)
     this.onUpdate(props)
   }
 
-  onUpdate = (props: Props): void => {
+  onUpdate = (props: SuggestionProps<Item, Item>): void => {
+    // The lines before stay until the new lines are there.
+    if (props.loading) return
     this.#props = props
     this.#chosen = 0
     this.#list.replaceChildren(...props.items.map((command, index) => this.#line(command, index)))
@@ -83,15 +90,15 @@ class MenuView {
     return true
   }
 
-  onExit = ({ editor }: Props): void => {
+  onExit = ({ editor }: SuggestionProps<Item, Item>): void => {
     this.#unmount()
     this.#list.remove()
     for (const name of ['aria-activedescendant', 'aria-controls']) editor.view.dom.removeAttribute(name)
   }
 
-  #line({ name, sign }: Command, index: number): HTMLLIElement {
+  #line({ name, sign }: Line, index: number): HTMLLIElement {
     const line = document.createElement('li')
-    line.id = `slash-menu-${index}`
+    line.id = `${this.#list.id}-${index}`
     line.setAttribute('role', 'option')
     const shown = document.createElement('span')
     shown.setAttribute('aria-hidden', 'true')

@@ -28,8 +28,8 @@ export const tables: Node[] = [
   bodyNode(TableHeader),
 ]
 
-// A table whose rows have different lengths gets the missing cells from the plugin. When a row and a column are added at
-// once, each editor would add cells of its own, so an editor does this only after a change of its own.
+// A table whose rows have different lengths gets the missing cells from the plugin. When a row and a column are added
+// at once, each editor would add cells of its own, so an editor does this only after a change of its own.
 function afterOwnChanges(plugin: Plugin): Plugin {
   const { appendTransaction } = plugin.spec
   plugin.spec.appendTransaction = (transactions, before, state) =>

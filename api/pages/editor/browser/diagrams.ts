@@ -1,0 +1,47 @@
+import { Extension } from '@tiptap/core'
+import { Plugin, PluginKey } from '@tiptap/pm/state'
+import { Decoration, DecorationSet } from '@tiptap/pm/view'
+import { type CodeBlock, changedBlocks, codeBlocks, languageOf } from './code-blocks.ts'
+import { DiagramFigure } from './diagram-figure.ts'
+
+const key = new PluginKey<DecorationSet>('diagrams')
+
+/** Shows the diagram of each block of code in the language of Mermaid, below the code. */
+export const Diagrams = Extension.create({
+  name: 'diagrams',
+  addProseMirrorPlugins: () => [diagrams()],
+})
+
+function diagrams(): Plugin<DecorationSet> {
+  // A diagram keeps its figure when its block moves, and while others change the document.
+  const figures = new Map<string, DiagramFigure>()
+
+  const widgetsOf = ({ node, position }: CodeBlock): Decoration[] => {
+    if (languageOf(node) !== 'mermaid') return []
+    const id = String(node.attrs['id'])
+    const figure = figures.get(id) ?? new DiagramFigure()
+    figures.set(id, figure)
+    figure.show(node.textContent)
+    const isOfFigure = { side: -1, key: `diagram ${id}`, ignoreSelection: true, stopEvent: () => true }
+    return [Decoration.widget(position + node.nodeSize, () => figure.element, isOfFigure)]
+  }
+
+  return new Plugin({
+    key,
+    state: {
+      init: (_config, { doc }) =>
+        DecorationSet.create(doc, codeBlocks(doc, { from: 0, to: doc.content.size }).flatMap(widgetsOf)),
+      apply(transaction, before) {
+        if (!transaction.docChanged) return before
+        let after = before.map(transaction.mapping, transaction.doc)
+        for (const block of changedBlocks(transaction)) {
+          // The widget of the block before stands at the start of this block.
+          const own = after.find(block.position + 1, block.position + block.node.nodeSize)
+          after = after.remove(own).add(transaction.doc, widgetsOf(block))
+        }
+        return after
+      },
+    },
+    props: { decorations: (state) => key.getState(state) },
+  })
+}
