@@ -8,6 +8,7 @@ import { bodyExtensions } from './body-extensions.ts'
 import { CodeColours } from './code-colours.ts'
 import { LinkKeys } from './links.ts'
 import { MarkdownPaste } from './markdown-paste.ts'
+import { BlockHandle, BlockMoves } from './moves.ts'
 import type { PageData } from './page-data.ts'
 import { SlashMenu } from './slash-menu.ts'
 import { SourceEditing } from './source-editing.ts'
@@ -35,6 +36,8 @@ export function createEditor(options: {
       ...bodyExtensions(page),
       BlockIds,
       LinkKeys,
+      BlockMoves,
+      BlockHandle,
       SlashMenu,
       SourceEditing,
       CodeColours,

@@ -1,6 +1,7 @@
 import { type Editor, Extension } from '@tiptap/core'
 import { Suggestion, type SuggestionKeyDownProps, type SuggestionProps } from '@tiptap/suggestion'
 import { blockCommands, type Command, kindCommands, listCommands } from './commands.ts'
+import { signElement } from './icons.ts'
 
 type Props = SuggestionProps<Command, Command>
 
@@ -93,10 +94,7 @@ class MenuView {
     const line = document.createElement('li')
     line.id = `slash-menu-${index}`
     line.setAttribute('role', 'option')
-    const shown = document.createElement('span')
-    shown.setAttribute('aria-hidden', 'true')
-    shown.textContent = sign
-    line.append(shown, name)
+    line.append(signElement(sign), name)
     line.addEventListener('mousedown', (event) => {
       event.preventDefault()
       const command = this.#props?.items[index]
