@@ -11,6 +11,7 @@ import { KeptCaret } from './kept-caret.ts'
 import { Links } from './links.ts'
 import { MarkdownPaste } from './markdown-paste.ts'
 import { Mentions } from './mentions.ts'
+import { BlockHandle, BlockMoves } from './moves.ts'
 import type { PageData } from './page-data.ts'
 import { PastedHtml } from './pasted-html.ts'
 import { SlashMenu } from './slash-menu.ts'
@@ -39,6 +40,8 @@ export function createEditor(options: {
       ...bodyExtensions(page),
       BlockIds,
       Links.configure({ documentId: page.documentId }),
+      BlockMoves,
+      BlockHandle,
       SlashMenu,
       Mentions.configure({ page }),
       SourceEditing,

@@ -1,6 +1,7 @@
 import { Doc } from 'yjs'
 import { Connection } from './connection.ts'
 import { createEditor } from './editor.ts'
+import { createFindBar } from './find-bar.ts'
 import { openLocalCopy } from './local-copy.ts'
 import { createOutline, showNamedBlock } from './outline.ts'
 import { readPageData } from './page-data.ts'
@@ -37,10 +38,9 @@ async function start(place: HTMLElement): Promise<void> {
   const { provider } = connection
   const warn = (words: string) => line.warn(words)
   const editor = createEditor({ element: place, provider, page, editable: connection.writing, warn })
-  line.element.append(
-    createPeopleLine(provider),
-    createToolbar(editor, () => openSlashMenu(editor)),
-  )
+  const find = createFindBar(editor)
+  const toolbar = createToolbar(editor, { openMenu: () => openSlashMenu(editor), openFind: find.open })
+  line.element.append(createPeopleLine(provider), toolbar, find.element)
   place.closest('article')?.append(createOutline(editor))
   showNamedBlock(editor)
   const heading = document.querySelector<HTMLElement>('h1.title')

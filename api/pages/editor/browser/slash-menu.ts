@@ -1,6 +1,7 @@
 import { type Editor, Extension } from '@tiptap/core'
 import { Suggestion, type SuggestionKeyDownProps, type SuggestionProps } from '@tiptap/suggestion'
 import { blockCommands, type Command, kindCommands, listCommands } from './commands.ts'
+import { signElement } from './icons.ts'
 
 /** A line of a menu. */
 type Line = { name: string; sign: string }
@@ -100,10 +101,7 @@ export class MenuView<Item extends Line> {
     const line = document.createElement('li')
     line.id = `${this.#list.id}-${index}`
     line.setAttribute('role', 'option')
-    const shown = document.createElement('span')
-    shown.setAttribute('aria-hidden', 'true')
-    shown.textContent = sign
-    line.append(shown, name)
+    line.append(signElement(sign), name)
     line.addEventListener('mousedown', (event) => {
       event.preventDefault()
       const command = this.#props?.items[index]

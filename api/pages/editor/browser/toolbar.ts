@@ -1,28 +1,39 @@
 import type { Editor } from '@tiptap/core'
+import { Plus, Search } from 'lucide'
+import { createChoices } from './choices.ts'
 import {
   type Command,
   codeCommands,
   historyCommands,
   kindCommands,
   listCommands,
+  moveCommands,
   tableCommands,
   textCommands,
 } from './commands.ts'
+import { signElement } from './icons.ts'
 
 type Shown = { command: Command; button: HTMLButtonElement }
 
 /**
  * Makes the toolbar of an editor. It is one stop of the Tab key, the arrow keys lead through it, and Escape leads back
- * to the text. Alt+F10 leads from the text to the toolbar. `openMenu` opens the menu of blocks.
+ * to the text. Alt+F10 leads from the text to the toolbar. `openMenu` opens the menu of blocks, `openFind` the bar that
+ * finds text.
  */
-export function createToolbar(editor: Editor, openMenu: () => void): HTMLElement {
+export function createToolbar(
+  editor: Editor,
+  { openMenu, openFind }: { openMenu: () => void; openFind: () => void },
+): HTMLElement {
   const toolbar = document.createElement('div')
   toolbar.className = 'toolbar'
   toolbar.setAttribute('role', 'toolbar')
   toolbar.setAttribute('aria-label', 'Text tools')
   const kinds = kindList(editor)
-  const menu: Command = { name: 'Add a block', sign: '+', run: openMenu }
-  const shown = [...historyCommands, ...textCommands, ...listCommands, menu].map((command) =>
+  const choices = createChoices(editor)
+  const menu: Command = { name: 'Add a block', sign: Plus, run: openMenu }
+  const find: Command = { name: 'Find and replace', sign: Search, keys: 'Control+F', run: openFind }
+  const further = [menu, ...moveCommands, find]
+  const shown = [...historyCommands, ...textCommands, ...listCommands, ...further].map((command) =>
     shownButton(editor, command),
   )
   const ofPlace = [
@@ -30,12 +41,18 @@ export function createToolbar(editor: Editor, openMenu: () => void): HTMLElement
     placeGroup(editor, { type: 'codeBlock', label: 'Code', commands: codeCommands }),
   ]
   const [undo, redo, ...rest] = shown.map(({ button }) => button)
-  toolbar.append(group(undo, redo), kinds, group(...rest), ...ofPlace.map(({ element }) => element))
+  toolbar.append(
+    group(undo, redo),
+    kinds,
+    group(...rest, ...choices.elements),
+    ...ofPlace.map(({ element }) => element),
+  )
   moveByArrows(toolbar, editor)
 
   const update = () => {
     toolbar.hidden = !editor.isEditable
     for (const { element, type } of ofPlace) element.hidden = !editor.isActive(type)
+    choices.update()
     kinds.value = String(kindCommands.findIndex((command) => command.isActive?.(editor)))
     for (const { command, button } of [...shown, ...ofPlace.flatMap(({ buttons }) => buttons)]) {
       if (command.isActive) button.setAttribute('aria-pressed', String(command.isActive(editor)))
@@ -67,8 +84,7 @@ function group(...buttons: (HTMLElement | undefined)[]): HTMLElement {
 function shownButton(editor: Editor, command: Command): Shown {
   const button = document.createElement('button')
   button.type = 'button'
-  // The stylesheet shows the sign, which is no text, so that the name is all that is read aloud.
-  button.dataset['sign'] = command.sign
+  button.append(signElement(command.sign))
   button.title = command.name
   button.tabIndex = -1
   button.setAttribute('aria-label', command.name)

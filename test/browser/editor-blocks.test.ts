@@ -1,0 +1,194 @@
+import t from 'tap'
+import type { BodyNode } from '../../shared/body/document.ts'
+import { h, p, text, ul } from '../body/build.ts'
+import { bodyOf, make } from '../support/documents.ts'
+import { until } from '../support/site.ts'
+import { signedInBrowser, startWrittenService, WrittenPage } from '../support/written-page.ts'
+import { violationsOf } from './axe.ts'
+import { noChromium, startChromium } from './chromium.ts'
+
+/*
+ * What a person does with whole blocks, with the title, and with words that stand in many blocks.
+ */
+
+const desk = { viewport: { width: 1280, height: 900 } }
+const shots = process.env['SCREENSHOTS']
+
+t.test('blocks, title and found words', { skip: noChromium }, async (t) => {
+  const service = await startWrittenService(t)
+  const { origin } = service
+  const workspace = 'Elephants'
+  const ada = await service.signUp({ email: 'ada@example.test', workspace })
+  const browser = await startChromium(t)
+  const reader = await signedInBrowser(browser, { service, userId: ada.user_id, options: desk })
+
+  async function edit(blocks: BodyNode[]) {
+    const made = await make(ada, blocks, { title: 'Elephants' })
+    const one = await WrittenPage.open(reader, { origin, id: made.id })
+    await one.state.getByText('Saved').waitFor()
+    return { ...made, one, page: one.page }
+  }
+
+  const stored = async (id: string) => (await bodyOf(ada, id)).blocks
+  const untilStored = async (id: string, isTrue: (blocks: BodyNode[]) => boolean) => {
+    await until(async () => isTrue(await stored(id)))
+    return stored(id)
+  }
+  const words = (blocks: BodyNode[]) => blocks.map((block) => wordsOf(block))
+  const ids = (blocks: BodyNode[]) => blocks.map(({ attrs }) => attrs?.['id'])
+
+  t.test('Alt with an arrow moves a block, which keeps its id and the caret', async (t) => {
+    const { id, blocks, one, page } = await edit([p('One'), p('Two'), ul(p('a'), p('b')), p('Three')])
+    const [first, second, list, third] = ids(blocks)
+    await one.place({ block: 1, offset: 1 })
+    await page.keyboard.press('Alt+ArrowUp')
+    await page.keyboard.press('Alt+ArrowUp')
+    await page.keyboard.type('x')
+    const up = await untilStored(id, (now) => words(now)[0] === 'Txwo')
+    t.strictSame(words(up), ['Txwo', 'One', 'ab', 'Three'])
+    t.strictSame(ids(up), [second, first, list, third])
+    await page.keyboard.press('Alt+ArrowDown')
+    await page.keyboard.press('Alt+ArrowDown')
+    const down = await untilStored(id, (now) => words(now)[2] === 'Txwo')
+    t.strictSame(ids(down), [first, list, second, third])
+    await page.keyboard.press('Control+z')
+    await one.page.close()
+  })
+
+  t.test('a block that is dragged by its handle keeps its id', async (t) => {
+    const { id, blocks, page } = await edit([h(2, 'One'), p('Two'), p('Three')])
+    await page.getByText('Three').hover()
+    const handle = page.locator('.drag-handle')
+    await handle.waitFor()
+    if (shots) await page.screenshot({ path: `${shots}/handle.png` })
+    const [from, to] = [await handle.boundingBox(), await page.getByText('Two').boundingBox()]
+    if (from === null || to === null) throw new Error('the handle and the text are shown')
+    await page.mouse.move(from.x + 5, from.y + 10)
+    await page.mouse.down()
+    await page.mouse.move(to.x + 30, to.y + 8, { steps: 8 })
+    await page.mouse.move(to.x + 30, to.y + 3, { steps: 3 })
+    await page.mouse.up()
+    const after = await untilStored(id, (now) => words(now)[1] === 'Three')
+    t.strictSame(words(after), ['One', 'Three', 'Two'])
+    t.strictSame(
+      ids(after),
+      [0, 2, 1].map((at) => ids(blocks)[at]),
+    )
+    await page.close()
+  })
+
+  t.test('words are found and replaced, with their looks, and one undo takes all of it back', async (t) => {
+    const { id, one, page } = await edit([
+      p('An elephant, an ', text('ELEPHANT', 'bold'), '.'),
+      p('No mouse'),
+      p('Three elephants (elephant?)'),
+    ])
+    await one.place({ block: 0, offset: 0 })
+    await page.keyboard.press('Control+f')
+    const bar = page.getByRole('search', { name: 'Find in the document' })
+    await page.keyboard.type('elephant')
+    await bar.getByText('1 of 4').waitFor()
+    t.equal(await page.evaluate('CSS.highlights.get("found").size'), 4)
+    await page.keyboard.press('Enter')
+    await bar.getByText('2 of 4').waitFor()
+    await page.keyboard.press('Shift+Enter')
+    await page.keyboard.press('Shift+Enter')
+    await bar.getByText('4 of 4').waitFor()
+    if (shots) await page.screenshot({ path: `${shots}/find.png` })
+    t.strictSame(await violationsOf(page), [])
+    await bar.getByRole('textbox', { name: 'Find' }).fill('elephant?')
+    await bar.getByText('1 of 1').waitFor()
+    await bar.getByRole('textbox', { name: 'Find' }).fill('elephant')
+    await bar.getByRole('textbox', { name: 'Replace by' }).fill('whale')
+    await bar.getByRole('button', { name: 'Replace all' }).click()
+    await bar.getByText('Not found').waitFor()
+    const after = await untilStored(id, (now) => words(now)[0] === 'An whale, an whale.')
+    t.strictSame(words(after), ['An whale, an whale.', 'No mouse', 'Three whales (whale?)'])
+    t.match(JSON.stringify(after[0]), '{"type":"text","text":"whale","marks":[{"type":"bold"}]}')
+    await page.keyboard.press('Escape')
+    t.equal(await bar.isVisible(), false)
+    t.equal(await page.evaluate('CSS.highlights.has("found")'), false)
+    await page.keyboard.press('Control+z')
+    await untilStored(id, (now) => words(now)[0] === 'An elephant, an ELEPHANT.')
+    await page.close()
+  })
+
+  t.test('the matches follow what a program writes meanwhile', async (t) => {
+    const { id, blocks, page } = await edit([p('One elephant'), p('Two')])
+    await page.keyboard.press('Control+f')
+    const bar = page.getByRole('search', { name: 'Find in the document' })
+    await bar.getByRole('textbox', { name: 'Find' }).fill('elephant')
+    await bar.getByText('1 of 1').waitFor()
+    const content = [{ type: 'text', text: 'Two elephants' }]
+    await ada.patch(`/documents/${id}/blocks/${blocks[1]?.attrs.id}`, { content })
+    await bar.getByText('1 of 2').waitFor()
+    t.equal(await page.evaluate('CSS.highlights.get("found").size'), 2)
+    await page.close()
+  })
+
+  t.test('the title is changed where it stands, and an outdated change is told', async (t) => {
+    const { id, page } = await edit([p('Text')])
+    const title = page.getByRole('textbox', { name: 'Title' })
+    const titleNow = async () => (await ada.get(`/documents/${id}`)).body.data.title
+    await title.click()
+    await page.keyboard.press('Control+a')
+    await page.keyboard.type('Whales')
+    await page.keyboard.press('Enter')
+    await until(async () => (await titleNow()) === 'Whales')
+    t.equal(await page.evaluate('document.activeElement.classList.contains("ProseMirror")'), true)
+    await ada.patch(`/documents/${id}`, { title: 'Fish' })
+    await title.click()
+    await page.keyboard.press('End')
+    await page.keyboard.type(' and krill')
+    await page.keyboard.press('Enter')
+    await page.getByText('Somebody has changed the title to “Fish”').waitFor()
+    t.equal(await titleNow(), 'Fish')
+    await title.click()
+    await page.keyboard.press('Enter')
+    await until(async () => (await titleNow()) === 'Whales and krill')
+    if (shots) await page.screenshot({ path: `${shots}/title.png` })
+    t.strictSame(await violationsOf(page), [])
+    await page.close()
+  })
+
+  t.test('colour, highlight and alignment are chosen in the toolbar', async (t) => {
+    const { id, one, page } = await edit([p('Water'), p('Air')])
+    await one.select({ block: 0 })
+    await page.getByRole('combobox', { name: 'Colour of the text' }).selectOption('Red')
+    await page.getByRole('combobox', { name: 'Highlight' }).selectOption('Yellow')
+    await page.getByRole('combobox', { name: 'Alignment' }).selectOption('Centre')
+    const after = await untilStored(id, (now) => now[0]?.attrs?.['textAlign'] === 'center')
+    t.match(JSON.stringify(after[0]), '"color":"#b3261e"')
+    t.match(JSON.stringify(after[0]), '"color":"#fff3a3"')
+    t.equal(await page.getByRole('combobox', { name: 'Highlight' }).inputValue(), '#fff3a3')
+    await page.getByRole('combobox', { name: 'Colour of the text' }).selectOption('')
+    await page.getByRole('combobox', { name: 'Highlight' }).selectOption('')
+    await page.getByRole('combobox', { name: 'Alignment' }).selectOption('')
+    const back = await untilStored(id, (now) => now[0]?.attrs?.['textAlign'] === undefined)
+    t.notMatch(JSON.stringify(back), 'color')
+    if (shots) await page.screenshot({ path: `${shots}/toolbar.png` })
+    await page.close()
+  })
+
+  t.test('a viewer finds words, and changes neither them nor the title', async (t) => {
+    const viewer = await service.signUp({ role: 'viewer', workspace, email: 'viewer@example.test' })
+    const { id } = await make(ada, [p('One elephant')])
+    const reading = await signedInBrowser(browser, { service, userId: viewer.user_id, options: desk })
+    const { page, state } = await WrittenPage.open(reading, { origin, id })
+    await state.getByText('Read only').waitFor()
+    await page.keyboard.press('Control+f')
+    const bar = page.getByRole('search', { name: 'Find in the document' })
+    await bar.getByRole('textbox', { name: 'Find' }).fill('elephant')
+    await bar.getByText('1 of 1').waitFor()
+    t.equal(await bar.getByRole('button', { name: 'Replace all' }).isVisible(), false)
+    t.equal(await page.getByRole('textbox', { name: 'Title' }).count(), 0)
+    t.equal(await page.locator('.drag-handle').isVisible(), false)
+    await page.close()
+  })
+
+  t.strictSame(reader.incidents, [])
+})
+
+function wordsOf(node: BodyNode): string {
+  return node.text ?? (node.content ?? []).map((inner) => wordsOf(inner)).join('')
+}
