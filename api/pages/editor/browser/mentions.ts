@@ -1,11 +1,13 @@
 import { Extension } from '@tiptap/core'
 import { PluginKey } from '@tiptap/pm/state'
 import { Suggestion } from '@tiptap/suggestion'
+import { User } from 'lucide'
+import type { Sign } from './icons.ts'
 import type { PageData } from './page-data.ts'
 import { readService } from './service.ts'
 import { MenuView } from './slash-menu.ts'
 
-type Member = { id: string; name: string; sign: string }
+type Member = { id: string; name: string; sign: Sign }
 
 // The pause in typing, in milliseconds, after which the service is asked for names.
 const pauseMs = 150
@@ -42,7 +44,7 @@ async function membersNamed(documentId: string, name: string): Promise<Member[]>
   try {
     const path = `/d/${documentId}/members?name=${encodeURIComponent(name)}`
     const { members } = await readService<{ members: { id: string; name: string }[] }>(path)
-    return members.map((member) => ({ ...member, sign: '@' }))
+    return members.map((member) => ({ ...member, sign: User }))
   } catch {
     return []
   }

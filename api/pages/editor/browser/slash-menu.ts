@@ -1,10 +1,10 @@
 import { type Editor, Extension } from '@tiptap/core'
 import { Suggestion, type SuggestionKeyDownProps, type SuggestionProps } from '@tiptap/suggestion'
 import { blockCommands, type Command, kindCommands, listCommands } from './commands.ts'
-import { signElement } from './icons.ts'
+import { type Sign, signElement } from './icons.ts'
 
 /** A line of a menu. */
-type Line = { name: string; sign: string }
+type Line = { name: string; sign: Sign }
 
 /**
  * The menu of blocks, which a slash opens at the start of a word. What is typed next narrows it. The focus stays in the
