@@ -34,14 +34,19 @@ t.test('who waits for a job is told that it failed and when it is tried again', 
   let down = true
   answerWith(() => (down ? { status: 503 } : { text: 'A summary.' }))
   const id = await ask(ada)
-  await until(async () => (await read(ada, id)).next_attempt_at !== null)
-  const waiting = await read(ada, id)
+  let waiting = await read(ada, id)
+  await until(async () => {
+    waiting = await read(ada, id)
+    return waiting.next_attempt_at !== null
+  })
+  down = false
   t.match(waiting, { status: 'running', attempt: 1, error: null, last_error: { code: 'model_error', message: String } })
   t.ok(waiting.next_attempt_at > waiting.started_at)
-  t.match(linesOf(worker, id), [
-    { level: warning, msg: 'job is tried again', reason: 'model_error', causes: [/503/, `${host} answered 503`] },
-  ])
-  down = false
+  await until(async () => linesOf(worker, id).length > 0)
+  t.match(linesOf(worker, id)[0], {
+    ...{ level: warning, msg: 'job is tried again', reason: 'model_error' },
+    causes: [/503/, `${host} answered 503`],
+  })
   await until(async () => (await read(ada, id)).status === 'succeeded')
   t.match(await read(ada, id), { attempt: 2, next_attempt_at: null, last_error: null, error: null })
   await until(async () => linesOf(worker, id).length > 1)

@@ -6,7 +6,7 @@ import { migrate } from '../shared/migrations/migrations.ts'
 import { settingWarnings } from '../shared/process/setting-warnings.ts'
 import { freePort } from '../shared/start/processes.ts'
 import { createBareDatabase, createTestDatabase } from './support/postgres.ts'
-import { type ServiceProcess, type Settings, startProcess } from './support/processes.ts'
+import { portOf, type ServiceProcess, type Settings, startProcess } from './support/processes.ts'
 import { until } from './support/site.ts'
 
 t.test('on an empty database the processes say what to run, and serve as soon as it has run', async (t) => {
@@ -14,8 +14,7 @@ t.test('on an empty database the processes say what to run, and serve as soon as
   t.teardown(drop)
   const api = await startUnready({ DATABASE_URL: url })
   const worker = startProcess('workers/main.ts', { words: ['search'], env: { DATABASE_URL: url } })
-  const livePort = String(await freePort({}))
-  const live = startProcess('api/collab/main.ts', { env: { DATABASE_URL: url, COLLAB_PORT: livePort } })
+  const live = startProcess('api/collab/main.ts', { env: { DATABASE_URL: url, COLLAB_PORT: '0' } })
   const processes = [api, worker, live]
   t.teardown(() => Promise.all(processes.map(({ stop }) => stop())))
   await until(async () => processes.every(({ output }) => output().includes('npm run migrate')))
@@ -31,13 +30,14 @@ t.test('on an empty database the processes say what to run, and serve as soon as
     request_id: refused.headers.get('x-request-id'),
   })
 
-  const waiting = await fetch(`http://127.0.0.1:${livePort}/readyz`)
+  const liveReady = `http://127.0.0.1:${await portOf(live)}/readyz`
+  const waiting = await fetch(liveReady)
   t.equal(waiting.status, 503)
   t.match(await waiting.json(), { status: 'unavailable', checks: { database: 'ok', migrations: 'failed' } })
 
   await migrate({ url })
   await until(async () => (await fetch(`${api.origin}/readyz`)).ok)
-  await until(async () => (await fetch(`http://127.0.0.1:${livePort}/readyz`)).ok)
+  await until(async () => (await fetch(liveReady)).ok)
   t.equal((await fetch(`${api.origin}/api/v1/me`)).status, 401)
   await until(async () => worker.output().includes('"msg":"working"'))
   for (const process of processes) {
@@ -107,9 +107,8 @@ t.test('a key without models and models without a key are noticed', async (t) =>
 })
 
 async function startUnready(env: Settings): Promise<ServiceProcess & { origin: string }> {
-  const port = await freePort({})
-  const api = startProcess('api/main.ts', { env: { ...env, PORT: String(port) } })
-  const origin = `http://127.0.0.1:${port}`
+  const api = startProcess('api/main.ts', { env: { ...env, PORT: '0' } })
+  const origin = `http://127.0.0.1:${await portOf(api)}`
   await until(async () => (await fetch(`${origin}/healthz`).catch(() => undefined))?.ok ?? false)
   return { ...api, origin }
 }

@@ -57,7 +57,7 @@ t.test('a bundle is kept for the next start, until one of its sources is another
   t.equal(await readKeptScripts(file), null, 'a broken file is no bundle')
 })
 
-t.test('the page of a document runs no script but the editor, and speaks to nobody but the service', async (t) => {
+t.test('the page of a document runs no script but its own, and speaks to nobody but the service', async (t) => {
   const service = await startTestService(t, { COLLAB_URL: 'wss://live.example.test/collab' })
   const ada = await service.signUp()
   const { id } = await make(ada, [p('Water')], { title: '<b>Rivers</b>' })

@@ -197,6 +197,7 @@ t.test('a client that goes away leaves no wait behind', async (t) => {
     fetch(`${service.origin}/api/v1/search/v2?q=heron&wait_ms=${most}`, { headers, signal: gone.signal }),
   )
   await untilWaiting(20)
+  await untilAsked()
   const searches = await proxy.count(async () => {
     gone.abort()
     t.ok((await Promise.allSettled(calls)).every(({ status }) => status === 'rejected'))

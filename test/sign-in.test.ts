@@ -245,7 +245,7 @@ t.test('signing in leads nowhere but back to this service', async (t) => {
   await signUpAda(service)
   t.match(await new Visitor(service.origin).signIn(ada, '//evil.example/'), {
     status: 303,
-    location: '/account/tokens',
+    location: '/',
   })
 })
 
@@ -586,4 +586,9 @@ t.test('the operator gives a password that nobody sees in the list of processes'
   const both = await run([...words, '--password', 'x'], ada.password)
   t.match(both, { output: '', problems: '--password and --password-stdin exclude each other' })
   t.equal((await new Visitor(service.origin).signIn(ada)).status, 303, 'a refused command changes nothing')
+})
+
+t.test('who sends a form after the session has ended comes back to the page of the form', async (t) => {
+  const { status, location } = await new Visitor(shared.origin).post('/d/doc_1/summary', {})
+  t.strictSame([status, location], [303, '/login?next=%2Fd%2Fdoc_1%2Fsummary'])
 })

@@ -1,12 +1,20 @@
 import type { SignedIn } from '../../shared/auth/sessions.ts'
-import { type Browser, browserOf, requireOwnForm, requireOwnScript } from './browser.ts'
+import {
+  type Browser,
+  browserOf,
+  knownBrowserOf,
+  refuseOtherSites,
+  requireOwnForm,
+  requireOwnScript,
+} from './browser.ts'
+import { type FilesForm, readFilesForm } from './files-form.ts'
 import type { Form, Page, PageAnswer, PageCall } from './page.ts'
 import type { Frame } from './render.ts'
 
 // A made-up origin, for parsing paths. No request has this origin.
 const origin = 'http://service.invalid'
 // The path after signing in when no other path was asked for.
-const fallback = '/account/tokens'
+const fallback = '/'
 
 /** The input of an account page's handler: the call, and the person who is signed in. */
 export type AccountCall = PageCall & {
@@ -21,30 +29,45 @@ export type AccountCall = PageCall & {
 /** The input of an account page's POST handler, with a form that this browser got from this service. */
 export type AccountFormCall = AccountCall & { submitted: Form }
 
+/** The input of a handler that gets files, with a form that this browser got from this service. */
+export type AccountFilesCall = AccountCall & { submitted: FilesForm }
+
 /**
  * Declares a page for people who are signed in. Other people are sent to the sign-in page and come back afterwards.
- * Forms must carry the CSRF token of the session. `receive` takes what a script of a page sends by POST, whatever its
- * body is, with that token in the header `X-CSRF-Token`.
+ * Forms must carry the CSRF token of the session. `upload` takes the form of the page if it has files. `receive` takes
+ * what a script of a page sends by POST, whatever its body is, with that token in the header `X-CSRF-Token`. With
+ * `visitors`, other people get that page in place of the sign-in page, and no cookie.
  */
 export function accountPage(spec: {
   path: string
   get?: (call: AccountCall) => Promise<PageAnswer>
   post?: (call: AccountFormCall) => Promise<PageAnswer>
+  upload?: (call: AccountFilesCall) => Promise<PageAnswer>
   receive?: (call: AccountCall) => Promise<PageAnswer>
+  visitors?: (call: PageCall) => Promise<PageAnswer>
 }): Page {
-  const { get, post, receive } = spec
+  const { get, post, upload, receive, visitors } = spec
   // The page for a person who sends a form after the session has ended. The form is lost, so the person gets the page
   // of the form after signing in.
-  const afterForm = get === undefined ? null : spec.path
+  const afterForm = ({ request }: PageCall) => (get === undefined ? null : request.path)
   return {
     path: spec.path,
-    ...(get && { get: (call) => signedIn({ call, comeBack: call.request.originalUrl }, get) }),
+    ...(get && { get: (call) => signedIn({ call, comeBack: call.request.originalUrl, visitors }, get) }),
     ...(post && {
       post: (call) =>
-        signedIn({ call, comeBack: afterForm }, async (accountCall, browser) => {
+        signedIn({ call, comeBack: afterForm(call) }, async (accountCall, browser) => {
           const submitted = await call.form()
           requireOwnForm(call, { browser, form: submitted })
           return post({ ...accountCall, submitted })
+        }),
+    }),
+    ...(upload && {
+      post: (call) =>
+        signedIn({ call, comeBack: afterForm(call) }, async (accountCall, browser) => {
+          refuseOtherSites(call)
+          const submitted = await readFilesForm(call)
+          requireOwnForm(call, { browser, form: submitted })
+          return upload({ ...accountCall, submitted })
         }),
     }),
     ...(receive && {
@@ -58,21 +81,27 @@ export function accountPage(spec: {
 }
 
 async function signedIn(
-  visit: { call: PageCall; comeBack: string | null },
+  visit: {
+    call: PageCall
+    comeBack: string | null
+    visitors?: ((call: PageCall) => Promise<PageAnswer>) | undefined
+  },
   handle: (call: AccountCall, browser: Browser) => Promise<PageAnswer>,
 ): Promise<PageAnswer> {
-  const { call } = visit
-  const browser = await browserOf(call)
-  const user = browser.signedIn
-  if (user === null) return { location: `/login?next=${encodeURIComponent(nextPath(visit.comeBack))}` }
+  const { call, visitors } = visit
   call.response.vary('Cookie')
+  const browser = visitors === undefined ? await browserOf(call) : await knownBrowserOf(call)
+  const user = browser?.signedIn ?? null
+  if (browser === null || user === null) {
+    return visitors?.(call) ?? { location: `/login?next=${encodeURIComponent(nextPath(visit.comeBack))}` }
+  }
   const { id: sessionId, csrfToken } = browser
   return handle({ ...call, user, sessionId, csrfToken, account: { email: user.email, csrfToken } }, browser)
 }
 
 /**
  * The path to go to after signing in. The result is the path that was asked for if this path is on this origin,
- * otherwise the tokens of the account. The path is parsed by the rules by which browsers parse Location, so that no
+ * otherwise the workspace. The path is parsed by the rules by which browsers parse Location, so that no
  * path leads to another host.
  */
 export function nextPath(asked: string | null): string {

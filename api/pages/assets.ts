@@ -9,7 +9,10 @@ const types = {
   'document.css': 'text/css; charset=utf-8',
   'reference.css': 'text/css; charset=utf-8',
   'editor.css': 'text/css; charset=utf-8',
+  'workspace.css': 'text/css; charset=utf-8',
   'search.css': 'text/css; charset=utf-8',
+  'panels.css': 'text/css; charset=utf-8',
+  'history.css': 'text/css; charset=utf-8',
   'document-pages.css': 'text/css; charset=utf-8',
   'icon.svg': 'image/svg+xml',
 } as const

@@ -12,7 +12,6 @@ import {
 import { cookieOf, setCookie } from './cookies.ts'
 import type { Form, PageCall } from './page.ts'
 import { PageRefusal } from './refusals.ts'
-import type { Frame } from './render.ts'
 
 /** A browser with its id and its CSRF token. `signedIn` is the person who is signed in, or null when nobody is. */
 export type Browser = { id: string; csrfToken: string; signedIn: SignedIn | null }
@@ -28,14 +27,12 @@ export async function browserOf(call: PageCall): Promise<Browser> {
   return { id, csrfToken: csrfTokenOf(config.SESSION_SECRET, id), signedIn }
 }
 
-/**
- * The person who is signed in, for the frame of a public page; undefined when nobody is. This look-up sets no cookie.
- */
-export async function accountOf(call: PageCall): Promise<Frame['account']> {
+/** Finds the browser of a call as `browserOf` does, but sets no cookie. Null for a browser without an id. */
+export async function knownBrowserOf(call: PageCall): Promise<Browser | null> {
   const { config } = call.service
   const id = cookieOf({ request: call.request, config }, 'svc_session') ?? ''
-  const user = isBrowserId(id) ? await findSession(storeOf(call), id) : null
-  return user === null ? undefined : { email: user.email, csrfToken: csrfTokenOf(config.SESSION_SECRET, id) }
+  if (!isBrowserId(id)) return null
+  return { id, csrfToken: csrfTokenOf(config.SESSION_SECRET, id), signedIn: await findSession(storeOf(call), id) }
 }
 
 /** Signs a user in under a new browser id. An earlier session of the browser ends. */

@@ -5,6 +5,8 @@ import { scopes } from '../../shared/auth/scopes.ts'
 import { computingAhead } from '../../shared/computations/ahead.ts'
 import { inTransaction, type Transaction } from '../../shared/database/database.ts'
 import { parseUserAgent } from '../../shared/requests/client.ts'
+import { onBehalfOf } from '../../shared/turns/requester.ts'
+import { closeSignal, requesterOf } from '../http/requesters.ts'
 import { type WriteContext, writeContext } from '../http/write-context.ts'
 import type { AccountCall } from './account-page.ts'
 
@@ -30,9 +32,16 @@ export async function pageWrite<Written>(
   await service.rateLimiter.consume('write', user.userId)
   const caller = await callerOfSession(call)
   const client = parseUserAgent(request.headers['user-agent'])
-  return computingAhead((ahead) =>
-    inTransaction(service.database, (tx) => write(writeContext({ tx, ahead, service, caller, client }))),
+  return inTurnOf(call, caller, () =>
+    computingAhead((ahead) =>
+      inTransaction(service.database, (tx) => write(writeContext({ tx, ahead, service, caller, client }))),
+    ),
   )
+}
+
+/** Runs heavy work of a page in the turns of the person who is signed in, until the browser goes away. */
+export function inTurnOf<T>({ response }: AccountCall, caller: Caller, work: () => T): T {
+  return onBehalfOf(requesterOf(caller), work, { signal: closeSignal(response) })
 }
 
 /** A write of a page for the audit log. A write without a document names the workspace, knowledge base or folder. */

@@ -1,39 +1,32 @@
 import { assetPage } from './assets.ts'
-import { accountOf } from './browser.ts'
 import { devicePage } from './device.ts'
 import { formulasPage, markdownPage } from './editor/conversions.ts'
 import { editorAttachmentPage, editorPage, ticketPage } from './editor/pages.ts'
 import { editorUploadPage } from './editor/uploads.ts'
 import { guideChapterPage, guidePage } from './guide/pages.ts'
+import { historyPage, versionPage } from './history/pages.ts'
+import { restorePage } from './history/restore.ts'
 import { loginPage, logoutPage } from './login.ts'
 import { openIdCallbackPage, openIdPage } from './openid.ts'
-import { type Page, page } from './page.ts'
+import type { Page } from './page.ts'
+import { conceptsPanel } from './panels/concepts.ts'
+import { relationsPanel } from './panels/relations.ts'
+import { summaryPanel } from './panels/summary.ts'
+import { translationsPanel } from './panels/translations.ts'
 import { propertiesPage } from './properties/pages.ts'
 import { apiDocsPage } from './reference/pages.ts'
-import { view } from './render.ts'
 import { scriptPage } from './scripts/pages.ts'
 import { searchPage } from './search/pages.ts'
 import { shareAttachmentPage, sharePage } from './share/pages.ts'
 import { sharingPage } from './sharing/pages.ts'
 import { signInLinkPage } from './sign-in-link/pages.ts'
 import { accountIndexPage, revokeTokenPage, tokensPage } from './tokens.ts'
-
-const landingView = view<{ apiBase: string }>('landing')
-
-// The start page: it says which service this is and where to go.
-const landingPage = page({
-  path: '/',
-  async get(call) {
-    const account = await accountOf(call)
-    const apiBase = `${call.service.config.PUBLIC_ORIGIN}/api/v1`
-    return { html: landingView({ title: 'Knowledge base', apiBase, indexed: true, ...(account && { account }) }) }
-  },
-})
+import { workspacePages } from './workspace/pages.ts'
 
 /** Every page, in no particular order. A new page is added here. */
 export const pages: readonly Page[] = [
   assetPage,
-  landingPage,
+  ...workspacePages,
   apiDocsPage,
   guidePage,
   guideChapterPage,
@@ -58,4 +51,11 @@ export const pages: readonly Page[] = [
   scriptPage,
   markdownPage,
   formulasPage,
+  summaryPanel,
+  relationsPanel,
+  conceptsPanel,
+  translationsPanel,
+  historyPage,
+  versionPage,
+  restorePage,
 ]

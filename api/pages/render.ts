@@ -7,6 +7,8 @@ export type Frame = {
   title: string
   /** The person who is signed in, and the token for the form that signs out; absent when nobody is. */
   account?: { email: string; csrfToken: string }
+  /** The words that the search field at the top shows; absent when nothing was searched. */
+  searched?: string
   /** Whether the page has no navigation, because it is about its content alone, such as a shared document. */
   bare?: boolean
   /** Whether search engines may list the page; by default they may not. */

@@ -6,6 +6,7 @@ import type { Properties } from '../documents/metadata.ts'
 import { claimDocumentIds, type DocumentRow, unlocalized } from '../documents/queries.ts'
 import { Refusal } from '../errors/errors.ts'
 import type { Jobs } from '../jobs/send.ts'
+import type { Location } from '../knowledge-bases/locations.ts'
 import type { QuotaLimits } from '../quotas/quotas.ts'
 import { newId } from '../schema/ids.ts'
 import { requireAttachments } from './attachment-references.ts'
@@ -48,37 +49,60 @@ export async function createDocument(
   // No other transaction has an id that was just made. So the statement that claims such an id is sent without waiting
   // for its answer.
   if (document.id !== undefined) await claim
-  const type = document.document_type ?? 'document'
-  const content = (await input.content()) ?? writtenBody(initialDocument(type))
-  const workspaceId = place.workspace_id
-  const named = content.attachments
-  await requireAttachments(tx, { workspaceId, ids: named.keys(), named })
-  const [row] = await storeDocuments(context, {
-    workspaceId,
-    byteLimit: context.config.DOCUMENT_MAX_BYTES,
-    documents: [
-      {
-        document: {
-          ...unlocalized,
-          id,
-          knowledge_base_id: place.knowledge_base_id,
-          folder_id: place.folder_id,
-          title: document.title.trim(),
-          document_type: type,
-          heading_numbered: document.heading_numbered ?? false,
-          background_color: document.background_color ?? null,
-          collapsed_block_ids: document.collapsed_block_ids ?? [],
-          tags: document.tags ?? [],
-          properties: document.properties ?? {},
-          created_by: caller.userId,
-        },
-        content,
-      },
-    ],
-  })
+  const content = (await input.content()) ?? writtenBody(initialDocument(document.document_type ?? 'document'))
+  const [row] = await store(context, { caller, place, documents: [{ id, document, content }] })
   await claim
   if (row === undefined) throw new Error('the document was not stored')
   return { document: row, warnings: content.warnings }
+}
+
+/**
+ * Creates documents with these first bodies at one location, all of them or none. Refuses as `createDocument` does.
+ */
+export async function createDocuments(
+  context: Context,
+  input: { caller: Caller; location: LocationInput; documents: readonly Omit<NewDocument, 'id'>[] },
+): Promise<readonly DocumentRow[]> {
+  const { caller } = input
+  const place = await locateNew({ ...context, caller }, input.location)
+  const documents = input.documents.map((document) => ({ ...document, id: newId('doc') }))
+  const ids = documents.map(({ id }) => id)
+  await claimDocumentIds(context.tx, { ids, workspaceId: place.workspace_id })
+  return store(context, { caller, place, documents })
+}
+
+/** A document that is ready to be stored under its id. Its location was found before. */
+type NewDocument = { id: string; document: Omit<NewDocumentInput, 'id' | keyof LocationInput>; content: WrittenBody }
+
+async function store(
+  context: Context,
+  input: { caller: Caller; place: Location; documents: readonly NewDocument[] },
+): Promise<readonly DocumentRow[]> {
+  const { caller, place, documents } = input
+  const workspaceId = place.workspace_id
+  const named = new Map(documents.flatMap(({ content }) => [...content.attachments]))
+  await requireAttachments(context.tx, { workspaceId, ids: named.keys(), named })
+  return storeDocuments(context, {
+    workspaceId,
+    byteLimit: context.config.DOCUMENT_MAX_BYTES,
+    documents: documents.map(({ id, document, content }) => ({
+      document: {
+        ...unlocalized,
+        id,
+        knowledge_base_id: place.knowledge_base_id,
+        folder_id: place.folder_id,
+        title: document.title.trim(),
+        document_type: document.document_type ?? 'document',
+        heading_numbered: document.heading_numbered ?? false,
+        background_color: document.background_color ?? null,
+        collapsed_block_ids: document.collapsed_block_ids ?? [],
+        tags: document.tags ?? [],
+        properties: document.properties ?? {},
+        created_by: caller.userId,
+      },
+      content,
+    })),
+  })
 }
 
 // Claims the id of a new document for its workspace, or refuses. Without the second handler, a refused claim would end

@@ -149,6 +149,20 @@ export function mergeHistory(db: Queryable, concept: ConceptKey): Promise<readon
     ORDER BY merged_at, id`)
 }
 
+const NameRow = row(Type.Object({ id: text, name: text }))
+
+/** Returns the names of concepts of one workspace by their ids. Ids that do not exist are left out. */
+export async function conceptNames(
+  db: Queryable,
+  input: { workspaceId: string; ids: readonly string[] },
+): Promise<ReadonlyMap<string, string>> {
+  if (input.ids.length === 0) return new Map()
+  const rows = await db.any(sql.type(NameRow)`
+    SELECT id, name FROM concepts
+    WHERE workspace_id = ${input.workspaceId} AND id = ANY(${sql.array([...input.ids], 'text')})`)
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}
+
 /** The filters of `GET /concepts`; `after` is the position of the last concept of the previous page. */
 export type ConceptFilter = {
   workspaceId: string

@@ -76,6 +76,25 @@ export function traversedRelations(
     ORDER BY id LIMIT ${traversal.limit + 1}`)
 }
 
+/**
+ * Returns the relations of concepts that have evidence in a document, at most `limit` of each concept, in the order of
+ * creation.
+ */
+export function relationsWithEvidenceIn(
+  db: Queryable,
+  input: { workspaceId: string; documentId: string; conceptIds: readonly string[]; limit: number },
+): Promise<readonly TraversedRow[]> {
+  return db.any(sql.type(row(TraversedShape))`
+    SELECT met.* FROM unnest(${sql.array([...input.conceptIds], 'text')}) AS c (id)
+    CROSS JOIN LATERAL (
+      SELECT ${columns}, 'outgoing' AS direction FROM concept_relations r
+      WHERE r.workspace_id = ${input.workspaceId} AND r.subject_concept_id = c.id
+        AND r.evidence_document_id = ${input.documentId}
+      ORDER BY r.id LIMIT ${input.limit}
+    ) AS met
+    ORDER BY met.id`)
+}
+
 const touching = {
   outgoing: (id: string) => sql.fragment`r.subject_concept_id = ${id}`,
   incoming: (id: string) => sql.fragment`r.object_id = ${id} AND r.object_kind = 'concept'`,

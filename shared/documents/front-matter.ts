@@ -48,6 +48,13 @@ export function readFrontMatter(yaml: string): ReadFrontMatter | null {
   return { tags, properties, rest: rest.trim() === '' ? null : rest }
 }
 
+/** The title that front matter names, without quotes around it; null without a title. */
+export function titleInFrontMatter(yaml: string): string | null {
+  const declared = /^title:[ \t]*(\S.*)$/m.exec(yaml)?.[1]?.trim()
+  const unquoted = declared?.replace(/^(["'])(.*)\1$/, '$2')
+  return unquoted?.replace(/\s+/g, ' ').trim() || null
+}
+
 // The library would compare each key with each other key, which takes seconds for thousands of keys.
 const options = { schema: 'core', uniqueKeys: false, prettyErrors: false, logLevel: 'silent' } as const
 

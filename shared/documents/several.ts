@@ -10,7 +10,7 @@ import { type DeletionContext, deleteLocked } from './deletion.ts'
 import { type LocationInput, locateNamed } from './location.ts'
 import { eventDocument } from './present.ts'
 import type { DocumentRow } from './queries.ts'
-import { lockVisibleDocuments, relocateDocuments } from './several-queries.ts'
+import { lockPlaces, lockVisibleDocuments, relocateDocuments } from './several-queries.ts'
 
 type MoveContext = { tx: Transaction; jobs: Jobs; config: QuotaLimits; caller: Caller }
 
@@ -36,6 +36,7 @@ export async function moveDocuments(
   requireAll(input.documentIds, documents)
   const elsewhere = documents.filter((document) => !isAt(document, location))
   const documentIds = elsewhere.map(({ id }) => id)
+  lockPlaces(tx, { workspaceId: location.workspace_id, documentIds })
   const moved = await relocateDocuments(tx, { location, documentIds, updatedBy: caller.userId })
   await announce(context, { before: elsewhere, moved, location })
   return { workspaceId: location.workspace_id }
@@ -55,7 +56,9 @@ export async function deleteSeveral(context: DeletionContext, documentIds: reado
   // each other.
   const workspaceIds = [...byWorkspace.keys()].sort()
   for (const workspaceId of workspaceIds) {
-    await deleteLocked(context, { workspaceId, documents: byWorkspace.get(workspaceId) ?? [] })
+    const ofWorkspace = byWorkspace.get(workspaceId) ?? []
+    lockPlaces(tx, { workspaceId, documentIds: ofWorkspace.map(({ id }) => id) })
+    await deleteLocked(context, { workspaceId, documents: ofWorkspace })
   }
   return workspaceIds
 }

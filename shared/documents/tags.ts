@@ -47,6 +47,19 @@ const countedTags = ({ workspaceId, id }: KnowledgeBaseKey) => sql.fragment`
   ) AS c
   WHERE t.workspace_id = ${workspaceId} AND t.knowledge_base_id = ${id} AND c.document_count > 0`
 
+const TaggedShape = Type.Object({ id: Type.String(), tags: Type.Array(Type.String()) })
+const TaggedRow = row(TaggedShape)
+
+/** Returns the tags of those among some documents of a workspace that have tags. */
+export function tagsOfDocuments(
+  db: Queryable,
+  { workspaceId, documentIds }: { workspaceId: string; documentIds: readonly string[] },
+): Promise<readonly Static<typeof TaggedShape>[]> {
+  return db.any(sql.type(TaggedRow)`
+    SELECT d.id, d.tags FROM documents d
+    WHERE d.workspace_id = ${workspaceId} AND d.id = ANY(${sql.array([...documentIds], 'text')}) AND d.tags <> '{}'`)
+}
+
 /** Returns a tag in the shape of the API. */
 export function presentTag({ tag, document_count }: TagRow): KnowledgeBaseTag {
   return { tag, document_count }

@@ -9,7 +9,7 @@ import type { DocumentChange } from '../jobs/queues.ts'
 import type { Jobs } from '../jobs/send.ts'
 import type { Location } from '../knowledge-bases/locations.ts'
 import type { Position } from '../knowledge-bases/order.ts'
-import { place } from '../knowledge-bases/placement.ts'
+import { makePlace, takePlace } from '../knowledge-bases/placement.ts'
 import { lockStructure } from '../knowledge-bases/queries.ts'
 import type { QuotaLimits } from '../quotas/quotas.ts'
 import { codePoints } from '../schema/code-points.ts'
@@ -56,8 +56,11 @@ export async function updateDocument(context: Context, input: UpdateRequest): Pr
   await input.guard(before)
   const metadata = merge(before, { ...input.metadata, named })
   const isSame = isDeepStrictEqual(metadata, metadataOf(before))
+  const parent = { ...metadata, workspace_id: before.workspace_id }
+  const placement = position && ({ kind: 'documents', parent, moved: before.id, position } as const)
+  const key = placement && (await makePlace(tx, placement))
   const document = isSame ? before : await updateMetadata(tx, { document: before, metadata, updatedBy: caller.userId })
-  if (position !== undefined) await place(tx, { kind: 'documents', parent: document, moved: document.id, position })
+  if (placement && key) takePlace(tx, placement, key)
   if (!isSame) await announce(context, before, document)
   return document
 }

@@ -4,7 +4,7 @@ import { remark } from 'remark'
 import remarkFrontmatter from 'remark-frontmatter'
 import remarkGfm from 'remark-gfm'
 import remarkMath from 'remark-math'
-import { type ReadFrontMatter, readFrontMatter } from '../documents/front-matter.ts'
+import { type ReadFrontMatter, readFrontMatter, titleInFrontMatter } from '../documents/front-matter.ts'
 import type { NewIds, Plan, PlannedAttachment, PlannedBody, PlannedDocument, PlannedFolder } from './plan.ts'
 import { type ImportSkipReason, type ImportSource, readSourceText, type Skipped, SourceError } from './source.ts'
 
@@ -244,7 +244,5 @@ const processor = remark()
 
 function titleOf(tree: Root): string | null {
   const [first] = tree.children
-  const declared = first?.type === 'yaml' ? /^title:[ \t]*(\S.*)$/m.exec(first.value)?.[1]?.trim() : undefined
-  const unquoted = declared?.replace(/^(["'])(.*)\1$/, '$2')
-  return unquoted?.replace(/\s+/g, ' ').trim() || null
+  return first?.type === 'yaml' ? titleInFrontMatter(first.value) : null
 }

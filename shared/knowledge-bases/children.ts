@@ -54,10 +54,16 @@ export function positionOf(child: ChildRow, sort: SortOrder): ChildPosition {
   }
 }
 
-/** A page of the direct children of a folder, after a position. */
-type ChildPage = { workspaceId: string; folderId: number; after: ChildPosition | null; limit: number; sort: SortOrder }
+/** A folder, or the root of a knowledge base for `folderId` null, with the key of the knowledge base. */
+type Parent = { workspaceId: string; knowledgeBaseId: number; folderId: number | null }
 
-/** Returns up to `limit + 1` direct children of a folder after a position, so that the caller sees if more follow. */
+/** A page of the direct children of a folder or of the root of a knowledge base, after a position. */
+type ChildPage = Parent & { after: ChildPosition | null; limit: number; sort: SortOrder }
+
+/**
+ * Returns up to `limit + 1` direct children after a position, so that the caller sees if more follow. At the root of a
+ * knowledge base only the manual order has indexes; another order reads all children of the root.
+ */
 export function childPage(db: Queryable, page: ChildPage): Promise<readonly ChildRow[]> {
   const foldersAreBehind = page.after !== null && page.after.rank > 0
   const kinds = [...(foldersAreBehind ? [] : folderPages(page)), ...documentPages(page)]
@@ -67,14 +73,22 @@ export function childPage(db: Queryable, page: ChildPage): Promise<readonly Chil
     ORDER BY ${nodeOrders[page.sort]} LIMIT ${page.limit + 1}`)
 }
 
-function highestKey({ workspaceId, folderId, sort }: ChildPage): Fragment {
-  if (sort !== 'manual') return sql.fragment`NULL`
+function highestKey(page: ChildPage): Fragment {
+  if (page.sort !== 'manual') return sql.fragment`NULL`
+  const placed = sql.fragment`order_key IS NOT NULL`
   return sql.fragment`
-    CASE rank WHEN 0
-      THEN (SELECT max(f.order_key) FROM folders f WHERE f.workspace_id = ${workspaceId} AND f.parent_id = ${folderId})
-      ELSE (SELECT max(o.order_key) FROM document_order o
-            WHERE o.workspace_id = ${workspaceId} AND o.folder_id = ${folderId})
+    CASE rank
+      WHEN 0 THEN (SELECT max(order_key) FROM folders WHERE ${isChild(page, 'parent_id')} AND ${placed})
+      ELSE (SELECT max(order_key) FROM document_order WHERE ${isChild(page, 'folder_id')} AND ${placed})
     END`
+}
+
+// The condition that a row is a child of the parent. `column` names the folder of the row.
+function isChild({ workspaceId, knowledgeBaseId, folderId }: Parent, column: string): Fragment {
+  const folder = sql.identifier([column])
+  return folderId === null
+    ? sql.fragment`workspace_id = ${workspaceId} AND knowledge_base_id = ${knowledgeBaseId} AND ${folder} IS NULL`
+    : sql.fragment`workspace_id = ${workspaceId} AND ${folder} = ${folderId}`
 }
 
 type Fragment = ReturnType<typeof sql.fragment>
@@ -90,7 +104,7 @@ function folderPages(page: ChildPage): Fragment[] {
   return runsOf(page, table, page.after?.folderNumber ?? null).map(
     ({ isAfter, order }) => sql.fragment`
     (SELECT ${folderColumns} FROM folders
-     WHERE workspace_id = ${page.workspaceId} AND parent_id = ${page.folderId} AND ${isAfter}
+     WHERE ${isChild(page, table.parent)} AND ${isAfter}
      ORDER BY ${order} LIMIT ${page.limit + 1})`,
   )
 }
@@ -98,14 +112,14 @@ function folderPages(page: ChildPage): Fragment[] {
 // A page of ids is read from a table that has an index in the order of the list. The `OFFSET 0` makes PostgreSQL look
 // up each id. For a thousand ids it would rather read all documents of the workspace.
 function documentPages(page: ChildPage): Fragment[] {
-  const { workspaceId, folderId, after, limit, sort } = page
+  const { workspaceId, after, limit, sort } = page
   const table = documentTables[sort]
   const key = sort === 'manual' ? sql.fragment`order_key` : sql.fragment`NULL::text COLLATE "C" AS order_key`
   return runsOf(page, table, after === null || after.rank === 0 ? null : after.documentId).map(
     ({ isAfter, order }) => sql.fragment`
     (SELECT ${documentColumns} FROM (
        SELECT ${sql.identifier([table.id])} AS listed_id, ${key} FROM ${sql.identifier([table.name])}
-       WHERE workspace_id = ${workspaceId} AND folder_id = ${folderId} AND ${isAfter}
+       WHERE ${isChild(page, table.parent)} AND ${isAfter}
        ORDER BY ${order} LIMIT ${limit + 1}
      ) AS listed
      CROSS JOIN LATERAL (
@@ -130,8 +144,8 @@ function runsOf(page: ChildPage, table: Table, after: number | string | null): R
   const seen = after === null ? null : page.after
   // A value that the last child has by now, if it is still among the children.
   const current = (value: Fragment, still: Fragment) => sql.fragment`(
-    SELECT ${value} FROM ${column(table.name)} WHERE workspace_id = ${page.workspaceId}
-      AND ${column(table.parent)} = ${page.folderId} AND ${id} = ${after} AND ${still})`
+    SELECT ${value} FROM ${column(table.name)}
+    WHERE ${isChild(page, table.parent)} AND ${id} = ${after} AND ${still})`
   const afterLabel = ({ labelStart }: ChildPosition) => sql.fragment`
     (${label} COLLATE "C", ${id}) > (coalesce(${current(
       sql.fragment`${label}`,

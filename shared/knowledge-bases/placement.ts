@@ -16,16 +16,32 @@ const tables = {
 
 /**
  * Puts a folder or document at a position of its parent, in which it is already. The transaction holds the lock
- * `rearrange` of the knowledge base, and has locked every document that it writes. Only the siblings around the
- * position are read, and the siblings before it that were never placed. Refuses with 422 `invalid_position` a reference
- * that is not among the siblings.
+ * `rearrange` of the knowledge base. Only the siblings around the position are read, and the siblings before it that
+ * were never placed. Refuses with 422 `invalid_position` a reference that is not among the siblings.
  */
 export async function place(tx: Transaction, placement: Placement): Promise<void> {
+  takePlace(tx, placement, await makePlace(tx, placement))
+}
+
+/**
+ * Writes the keys of siblings that a placement changes, and returns the key for what is placed. The key is null when
+ * nothing has to be placed. `moved` need not be in `parent` yet. Call this function before the transaction writes the
+ * row of `moved`, and `takePlace` after that. So all rows of siblings are locked first, in the order of their ids. Who
+ * moves or deletes siblings takes these locks in the same order.
+ */
+export async function makePlace(tx: Transaction, placement: Placement): Promise<string | null> {
   const { moved, position } = placement
-  if (referenceOf(position)?.id === moved) return
+  if (referenceOf(position)?.id === moved) return null
   const siblings = await siblingsAround(tx, placement)
   const keys = keysAround({ siblings, moved, position }) ?? (await keysOfAll(tx, placement))
-  if (keys.length > 0) writeKeys(tx, { ...placement, keys })
+  const others = keys.filter(({ id }) => id !== moved)
+  if (others.length > 0) writeKeys(tx, { ...placement, keys: others })
+  return keys.find(({ id }) => id === moved)?.key ?? null
+}
+
+/** Writes the key that `makePlace` has returned. What is placed is in its parent now. */
+export function takePlace(tx: Transaction, placement: Placement, key: string | null): void {
+  if (key !== null) writeKeys(tx, { ...placement, keys: [{ id: placement.moved, key }] })
 }
 
 type Fragment = ReturnType<typeof sql.fragment>
@@ -109,8 +125,7 @@ function inOrder(tx: Transaction, parts: readonly Fragment[]): Promise<readonly 
     ORDER BY order_key, CASE WHEN order_key IS NULL THEN label END, own_id`)
 }
 
-// Rows are locked in the order of their ids. A write of several documents does so too, after it has locked the
-// documents. A document that leaves the parent meanwhile gets no key.
+// Rows are locked in the order of their ids. A document that leaves the parent meanwhile gets no key.
 function writeKeys(tx: Transaction, placement: Placement & { keys: readonly OrderKey[] }): void {
   const { kind, keys } = placement
   const { id } = columnsOf(placement)

@@ -87,6 +87,20 @@ export async function lockWorkspace(tx: Transaction, workspaceId: string): Promi
   await tx.query(sql.unsafe`SELECT FROM workspaces WHERE id = ${workspaceId} FOR NO KEY UPDATE`)
 }
 
+const NamedShape = Type.Object({ id: Type.Number(), name: Type.String() })
+const NamedRow = row(NamedShape)
+
+/** Returns the names of the visible ones among some knowledge bases, in the order of the ids. */
+export function namesOfKnowledgeBases(
+  db: Queryable,
+  { ids, workspaceIds }: { ids: readonly number[]; workspaceIds: readonly string[] },
+): Promise<readonly Static<typeof NamedShape>[]> {
+  return db.any(sql.type(NamedRow)`
+    SELECT k.id, k.name FROM knowledge_bases k
+    WHERE ${inWorkspaces(sql.fragment`k.workspace_id`, workspaceIds)} AND k.id = ANY(${sql.array([...ids], 'int8')})
+    ORDER BY k.id`)
+}
+
 /** Returns up to `limit + 1` visible knowledge bases in id order, so that the caller sees if more follow. */
 export function knowledgeBasePage(
   db: Queryable,

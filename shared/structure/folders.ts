@@ -1,5 +1,6 @@
 import { type Caller, requireWriter } from '../auth/caller.ts'
 import type { Transaction } from '../database/database.ts'
+import { markLocks, releaseLocks } from '../database/locks.ts'
 import { requireReference } from '../documents/order.ts'
 import { eventDocument } from '../documents/present.ts'
 import { lockDocuments } from '../documents/queries.ts'
@@ -86,6 +87,7 @@ export async function updateFolder(context: UpdateContext, request: UpdateReques
   if (!namesLocation(request.update) && position === undefined)
     return rename(tx, { folder: seen.folder, name: request.update.name })
   if (seen.destination.workspace_id !== seen.folder.workspace_id) throw new Refusal('cross_workspace_move')
+  markLocks(tx)
   const { folder, destination } = await lockMove(context, { ...request, seen })
   const name = request.update.name?.trim() ?? folder.name
   const changed = isAt(folder, destination)
@@ -111,7 +113,7 @@ async function readMove(context: UpdateContext, { id, update }: UpdateRequest): 
 }
 
 // Locks what the move needs and reads the move again. Another move may have put folder or destination into another
-// knowledge base meanwhile. Then the locks are taken for the knowledge bases that were read last.
+// knowledge base meanwhile. Then the locks are released, and taken for the knowledge bases that were read last.
 async function lockMove(context: UpdateContext, request: UpdateRequest & { seen: Move }): Promise<Move> {
   const { folder, destination } = request.seen
   const isRearranged = folder.knowledge_base_id === destination.knowledge_base_id
@@ -124,7 +126,9 @@ async function lockMove(context: UpdateContext, request: UpdateRequest & { seen:
   const isSame =
     locked.folder.knowledge_base_id === folder.knowledge_base_id &&
     locked.destination.knowledge_base_id === destination.knowledge_base_id
-  return isSame ? locked : lockMove(context, { ...request, seen: locked })
+  if (isSame) return locked
+  releaseLocks(context.tx)
+  return lockMove(context, { ...request, seen: locked })
 }
 
 async function moveFolder(context: UpdateContext, move: Move & { name: string }): Promise<FolderRow> {

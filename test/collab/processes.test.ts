@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
 import t, { type Test } from 'tap'
 import { p } from '../body/build.ts'
 import { type CollabProcess, Person, startCollab } from '../support/collab.ts'
@@ -39,16 +40,23 @@ t.test('a process that is stopped stores what was typed, and its editors go on e
 })
 
 t.test('a killed process loses nothing that it called saved, and editors bring back the rest', async (t) => {
-  const killed = await startCollab({ ...env, COLLAB_DEBOUNCE_MS: '200', COLLAB_MAX_DEBOUNCE_MS: '200' })
+  const killed = await startCollab(env)
   t.teardown(killed.stop)
   const { id } = await make(ada, [p('one')])
   const person = await open(t, killed, id)
   person.type(' saved')
   await person.saved()
+  // A lock on the document keeps the process from storing more before it is killed.
+  const holder = new pg.Client(service.url)
+  await holder.connect()
+  t.teardown(() => holder.end())
+  await holder.query('BEGIN')
+  await holder.query('SELECT FROM documents WHERE id = $1 FOR UPDATE', [id])
   person.type(' unsaved')
   while (person.provider.hasUnsyncedChanges) await sleep(5)
   killed.signal('SIGKILL')
   await killed.ended
+  await holder.query('ROLLBACK')
   t.match(await stored(id), 'one saved')
   t.notMatch(await stored(id), 'unsaved', 'the kill came before the commit')
 

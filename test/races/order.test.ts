@@ -4,12 +4,15 @@ import Type from 'typebox'
 import { sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
 import { p } from '../body/build.ts'
-import type { Client, Reply } from '../support/client.ts'
+import { Client, type Reply } from '../support/client.ts'
+import { deadlocks } from '../support/deadlocks.ts'
 import { put } from '../support/documents.ts'
+import { startAnother } from '../support/event-streams.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
 
-const { signUp, database, url } = await startTestService(t)
+const service = await startTestService(t)
+const { signUp, database, url } = service
 const rounds = Array.from({ length: 6 }, (_, index) => index)
 const Count = row(Type.Object({ count: Type.Number() }))
 
@@ -58,7 +61,7 @@ t.test('orders, moves, writes, duplicates and deletions of siblings pass one ano
     const kept = [...(await listed(ada, folder)), ...(await listed(ada, other))].filter((id) => ids.includes(id))
     t.strictSame(kept.sort(), [a, b, d, e].sort(), 'every other document is in one place')
   }
-  t.equal(await deadlocks(), 0)
+  t.equal(await deadlocks(database), 0)
 })
 
 t.test('a place beside a document that is being deleted or moved is there, or is refused', async (t) => {
@@ -109,7 +112,48 @@ t.test('documents go to and fro together while all of them are placed, without a
     t.equal((await listed(ada, one)).length + (await listed(ada, two)).length, ids.length)
   }
   t.equal(await outOfStep(), 0)
-  t.equal(await deadlocks(), 0)
+  t.equal(await deadlocks(database), 0)
+})
+
+for (const action of ['move', 'delete']) {
+  t.test(`documents that ${action} together wait for places in the order of their ids, as placements do`, async (t) => {
+    const owner = await signUp()
+    const base = (await owner.post('/knowledge-bases', { name: 'Zoo' })).body.data.id as number
+    const folder = await folderIn(owner, base)
+    // PostgreSQL may write several rows in any order. This API writes them in the order of their creation.
+    const { pathname } = new URL(url)
+    for (const setting of ['enable_indexscan', 'enable_bitmapscan']) {
+      await database.query(
+        sql.unsafe`ALTER DATABASE ${sql.identifier([pathname.slice(1)])} SET ${sql.identifier([setting])} = off`,
+      )
+    }
+    const ada = new Client({ ...(await startAnother(t, service)), token: owner.bearer ?? '' })
+    const ids = Array.from({ length: 20 }, (_, index) => `doc_${action}_${99 - index}`)
+    for (const id of ids) await ada.post('/documents', { id, title: 'T', folder_id: folder })
+    const [holder, other] = [await connection(t), await connection(t)]
+    const lock = 'SELECT FROM document_order WHERE document_id = ANY($1) FOR UPDATE NOWAIT'
+    await holder.query('BEGIN')
+    await holder.query(lock, [ids.slice(-1)])
+    const call = ada.post(`/documents/${action}`, action === 'move' ? { ids, knowledge_base_id: base } : { ids })
+    await until(async () => (await waiting()) === 1)
+    await other.query(lock, [ids.slice(0, -1)])
+    await holder.query('COMMIT')
+    t.equal((await call).status, action === 'move' ? 200 : 204)
+  })
+}
+
+t.test('a document that gets a new title and a place waits for the places of its siblings first', async (t) => {
+  const ada = await signUp()
+  const { ids } = await children(ada, 'documents')
+  const [holder, other] = [await connection(t), await connection(t)]
+  const lock = 'SELECT FROM document_order WHERE document_id = ANY($1) FOR UPDATE NOWAIT'
+  await holder.query('BEGIN')
+  await holder.query(lock, [ids.slice(3, 4)])
+  const call = ada.patch(`/documents/${ids[0]}`, { title: 'Renamed', position: 'last' })
+  await until(async () => (await waiting()) === 1)
+  await other.query(lock, [ids.slice(0, 1)])
+  await holder.query('COMMIT')
+  t.equal((await call).status, 200)
 })
 
 t.test('a folder gets a place in another knowledge base while documents in it are placed', async (t) => {
@@ -137,6 +181,7 @@ t.test('a folder gets a place in another knowledge base while documents in it ar
     t.equal(roots.at(-1).id, sibling)
   }
   t.equal(await outOfStep(), 0)
+  t.equal(await deadlocks(database), 0)
 })
 
 for (const [what, path, body] of [
@@ -216,17 +261,10 @@ async function listed(client: Client, folder: number): Promise<(string | number)
   return body.data.map(({ id }: { id: string | number }) => id)
 }
 
-// Sends all calls at once, in another order each round.
 // Sends the calls at once, each round beginning with another one. The replies are in the order of the calls.
 async function all(calls: readonly (() => Promise<Reply>)[], round: number): Promise<Reply[]> {
   const first = round % calls.length
   const sent = [...calls.slice(first), ...calls.slice(0, first)].map((call) => call())
   const replies = await Promise.all(sent)
   return [...replies.slice(calls.length - first), ...replies.slice(0, calls.length - first)]
-}
-
-async function deadlocks(): Promise<number> {
-  await new Promise((resolve) => setTimeout(resolve, 1100))
-  return database.oneFirst(sql.type(Count)`
-    SELECT deadlocks AS count FROM pg_stat_database WHERE datname = current_database()`)
 }

@@ -1,11 +1,10 @@
 import pg from 'pg'
 import t from 'tap'
-import Type from 'typebox'
 import { sql } from '../../shared/database/database.ts'
-import { row } from '../../shared/database/row.ts'
 import { workersOf } from '../../workers/types.ts'
 import { p } from '../body/build.ts'
 import type { Client, Reply } from '../support/client.ts'
+import { deadlocks } from '../support/deadlocks.ts'
 import { eventsOf, make, put } from '../support/documents.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
@@ -15,7 +14,6 @@ import { startWorkers } from '../support/workers.ts'
 const service = await startTestService(t)
 const { signUp, database, url } = service
 const rounds = Array.from({ length: 6 }, (_, index) => index)
-const Count = row(Type.Object({ count: Type.Number() }))
 
 t.test('of deletions with common documents one succeeds, and the others delete nothing else', async (t) => {
   const ada = await signUp()
@@ -71,7 +69,7 @@ t.test('moves, deletions and writes of the same documents pass one another witho
     t.strictSame(deletions.sort(), [204, 422])
     for (const id of ids.slice(1, 5)) t.equal((await ada.get(`/documents/${id}`)).status, 200)
   }
-  t.equal(await deadlocks(), 0)
+  t.equal(await deadlocks(database), 0)
 })
 
 t.test('of two moves of the same documents one comes last, for all of them', async (t) => {
@@ -122,7 +120,7 @@ t.test('deletions of two workspaces wait for one another, and never in a circle'
   const near = await translate(left, [p('near')])
   const far = await translate(right, [p('far')])
   const backwards = [await german(right, far.source.id), await german(left, near.source.id)]
-  const before = await deadlocks()
+  const before = await deadlocks(database)
   const holder = new pg.Client(url)
   await holder.connect()
   t.teardown(() => holder.end())
@@ -132,7 +130,7 @@ t.test('deletions of two workspaces wait for one another, and never in a circle'
   await until(async () => (await waiting()) === 2)
   await holder.query('COMMIT')
   for (const { status, text } of await Promise.all(deletions)) t.equal(status, 204, text)
-  t.equal(await deadlocks(), before)
+  t.equal(await deadlocks(database), before)
 })
 
 t.test('a document that is read while it is deleted is whole or missing, and the others are there', async (t) => {
@@ -181,9 +179,4 @@ async function all(calls: readonly (() => Promise<Reply>)[], round: number): Pro
   const first = round % calls.length
   const replies = await Promise.all([...calls.slice(first), ...calls.slice(0, first)].map((call) => call()))
   return [...replies.slice(calls.length - first), ...replies.slice(0, calls.length - first)]
-}
-
-function deadlocks(): Promise<number> {
-  return database.oneFirst(sql.type(Count)`
-    SELECT deadlocks AS count FROM pg_stat_database WHERE datname = current_database()`)
 }

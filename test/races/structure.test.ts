@@ -4,6 +4,7 @@ import { sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
 import { p } from '../body/build.ts'
 import type { Client, Reply } from '../support/client.ts'
+import { deadlocks } from '../support/deadlocks.ts'
 import { eventsOf, make, put } from '../support/documents.ts'
 import { startTestService } from '../support/service.ts'
 
@@ -134,7 +135,7 @@ t.test(
 )
 
 t.test('none of this made two transactions wait for each other', async (t) => {
-  t.equal(await countOf(sql.fragment`pg_stat_database WHERE datname = current_database() AND deadlocks > 0`), 0)
+  t.equal(await deadlocks(database), 0)
 })
 
 const Count = row(Type.Object({ count: Type.Number() }))

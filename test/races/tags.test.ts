@@ -5,11 +5,11 @@ import { row } from '../../shared/database/row.ts'
 import { forgetUnusedTags } from '../../shared/documents/tags.ts'
 import { p } from '../body/build.ts'
 import type { Client, Reply } from '../support/client.ts'
+import { deadlocks } from '../support/deadlocks.ts'
 import { eventsOf, make, put } from '../support/documents.ts'
 import { startTestService } from '../support/service.ts'
 
 const { signUp, database } = await startTestService(t)
-const Count = row(Type.Object({ count: Type.Number() }))
 
 t.test('documents that bring a new tag at the same time agree on its spelling', async (t) => {
   const ada = await signUp()
@@ -75,7 +75,7 @@ t.test('a tag that is renamed while documents get it is never two tags', async (
       t.equal(spelled.filter((one) => one === tag).length, document_count, tag)
     }
   }
-  t.equal(await deadlocks(), 0)
+  t.equal(await deadlocks(database), 0)
 })
 
 t.test('the last document loses a tag while another gets it, and the spelling stays one', async (t) => {
@@ -119,10 +119,4 @@ async function tagged(client: Client, base: number, tags: string[]): Promise<str
 async function tagsIn(client: Client, base: number): Promise<string[][]> {
   const { data } = (await client.get(`/documents?knowledge_base_id=${base}&limit=100`)).body
   return data.map(({ tags }: { tags: string[] }) => tags).filter((tags: string[]) => tags.length > 0)
-}
-
-async function deadlocks(): Promise<number> {
-  await new Promise((resolve) => setTimeout(resolve, 1100))
-  return database.oneFirst(sql.type(Count)`
-    SELECT deadlocks AS count FROM pg_stat_database WHERE datname = current_database()`)
 }

@@ -8,6 +8,7 @@ import { searchProjection } from '../../workers/search.ts'
 import { p } from '../body/build.ts'
 import { uploaded } from '../support/attachments.ts'
 import type { Client, Reply } from '../support/client.ts'
+import { deadlocks } from '../support/deadlocks.ts'
 import { eventsOf, make, put } from '../support/documents.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
@@ -239,7 +240,7 @@ t.test('a document that is written, deleted and restored by several is whole at 
 })
 
 t.test('none of this made two transactions wait for each other', async (t) => {
-  t.equal(await countOf(sql.fragment`pg_stat_database WHERE datname = current_database() AND deadlocks > 0`), 0)
+  t.equal(await deadlocks(database), 0)
 })
 
 // Deletes what a path names; returns the newest entry of the trash.

@@ -4,8 +4,7 @@ import * as Y from 'yjs'
 import type { DocNode } from '../../shared/body/document.ts'
 import { normaliseDocument } from '../../shared/body/normalise.ts'
 import { bodyFragment, readDocument } from '../../shared/body/yjs/encoding.ts'
-import { freePort } from '../../shared/start/processes.ts'
-import { type ProcessLocation, type ServiceProcess, type Settings, startProcess } from './processes.ts'
+import { type ProcessLocation, portOf, type ServiceProcess, type Settings, startProcess } from './processes.ts'
 
 /** A collab process that a test has started. */
 export type CollabProcess = ServiceProcess & {
@@ -17,14 +16,15 @@ export type CollabProcess = ServiceProcess & {
 
 /**
  * Starts a collab process and resolves when it serves. Pauses before saving are short unless `env` says otherwise. The
- * port is free unless `env` names one.
+ * port is free unless `env` names one. Without a port in `env`, the level of its log must not be above `info`.
  */
 export async function startCollab(env: Settings, location?: ProcessLocation): Promise<CollabProcess> {
-  const port = env['COLLAB_PORT'] ?? String(await freePort({}))
+  const { COLLAB_PORT: given = '0' } = env
   const started = startProcess('api/collab/main.ts', {
-    env: { COLLAB_DEBOUNCE_MS: '50', COLLAB_MAX_DEBOUNCE_MS: '500', ...env, COLLAB_PORT: port },
+    env: { COLLAB_DEBOUNCE_MS: '50', COLLAB_MAX_DEBOUNCE_MS: '500', ...env, COLLAB_PORT: given },
     ...(location && { location }),
   })
+  const port = given === '0' ? await portOf(started) : given
   const host = `${location?.address ?? '127.0.0.1'}:${port}`
   const origin = `http://${host}`
   let over = false

@@ -2,7 +2,10 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { Teardown } from './site.ts'
 
-/** What went to PostgreSQL. A round trip is what a client sends after it has received something. */
+/**
+ * What went to PostgreSQL. A round trip is what a client sends after it has received something. The probes are left out
+ * that each listening connection sends every 30 seconds, since they would come when they like.
+ */
 export type Traffic = { roundTrips: number; statements: string[] }
 
 /**
@@ -24,10 +27,13 @@ export async function startCountingProxy(t: Teardown, target: string) {
       for (const socket of [client, database]) socket.destroy()
     }
     client.on('data', (chunk) => {
-      if (received) traffic.roundTrips += 1
-      received = false
       const sent = statements(chunk)
-      traffic.statements.push(...sent)
+      const isProbe = sent.length === 1 && sent[0] === 'SELECT 1'
+      if (!isProbe) {
+        if (received) traffic.roundTrips += 1
+        traffic.statements.push(...sent)
+      }
+      received = false
       const cut = cutting
       if (cut !== undefined && sent.some((text) => text.includes(cut.words))) {
         cutting = undefined

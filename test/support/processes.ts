@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { freePort, signalledOnParentDeath } from '../../shared/start/processes.ts'
+import { signalledOnParentDeath } from '../../shared/start/processes.ts'
 
 /** A process of the service as an operator starts it. It ends with the test process at the latest. */
 export type ServiceProcess = {
@@ -52,14 +52,13 @@ export function startProcess(
   }
 }
 
-/** Starts the API on a free port and resolves when it serves. */
+/** Starts the API on a free port and resolves when it serves. The level of its log must not be above `info`. */
 export async function startApi(
   env: Settings,
   location?: ProcessLocation,
 ): Promise<ServiceProcess & { origin: string }> {
-  const port = await freePort({})
-  const started = startProcess('api/main.ts', { env: { ...env, PORT: String(port) }, ...(location && { location }) })
-  const origin = `http://${location?.address ?? '127.0.0.1'}:${port}`
+  const started = startProcess('api/main.ts', { env: { ...env, PORT: '0' }, ...(location && { location }) })
+  const origin = `http://${location?.address ?? '127.0.0.1'}:${await portOf(started)}`
   await until(started, async () => (await fetch(`${origin}/readyz`).catch(() => undefined))?.ok ?? false)
   return { ...started, origin }
 }
@@ -84,6 +83,13 @@ export async function startWholeService(options: { directory: string; env?: Sett
   const [, origin = ''] = /^API +(\S+)\/api\/v1$/m.exec(started.output()) ?? []
   const { token } = JSON.parse(readFileSync(join(directory, 'bootstrap.json'), 'utf8')) as { token: string }
   return { ...started, origin, token }
+}
+
+/** The port that the system gave to a process, as its log says. No other program can have taken it meanwhile. */
+export async function portOf(started: ServiceProcess): Promise<number> {
+  const line = /"port":(\d+),"msg":"listening"/
+  await until(started, async () => line.test(started.output()))
+  return Number(line.exec(started.output())?.[1])
 }
 
 /** Repeats the question until its answer is true. Throws with the output of the process if the process ends before. */

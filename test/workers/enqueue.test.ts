@@ -7,6 +7,7 @@ import { deadLetterOf, queues } from '../../shared/jobs/queues.ts'
 import { enqueueDocuments, type Jobs } from '../../shared/jobs/send.ts'
 import { completeAttempts } from '../../workers/runtime/attempts.ts'
 import { largePriority } from '../../workers/runtime/job-queries.ts'
+import { deadlocks } from '../support/deadlocks.ts'
 import { startBesidePgBoss } from '../support/pg-boss.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
@@ -181,12 +182,7 @@ t.test(
       waiting.map(({ name, jobs }) => `${name} ${jobs}`),
       ['changes.diff 1', 'relations.extract 1', 'search.index 1'],
     )
-    const Deadlocks = row(Type.Object({ deadlocks: Type.Number() }))
-    t.equal(
-      await service.database.oneFirst(sql.type(Deadlocks)`
-      SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()`),
-      0,
-    )
+    t.equal(await deadlocks(service.database), 0)
   },
 )
 

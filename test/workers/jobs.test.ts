@@ -18,7 +18,7 @@ t.test('a write that is rolled back leaves no job and no staleness behind', asyn
   const before = await jobsOf(service)
   const attempt = inTransaction(service.database, async (tx) => {
     const documents = [{ id, eventRowNo: 1, quiet: true }]
-    await markStale({ tx, jobs: service.service.jobs }, { workspaceId, changes: ['body'], documents })
+    markStale({ tx, jobs: service.service.jobs }, { workspaceId, changes: ['body'], documents })
     throw new Refusal('folder_cycle')
   })
   await t.rejects(attempt, { code: 'folder_cycle' })
@@ -29,8 +29,10 @@ t.test('a write that is rolled back leaves no job and no staleness behind', asyn
 t.test('the first write starts its job at once, and a burst behind it becomes one more', async (t) => {
   const { service, ada, id } = await startWithIndexed(t)
   // A quiet moment before the first write.
-  await service.database.query(sql.unsafe`UPDATE documents SET updated_at = now() - interval '1 second'`)
-  for (let number = 0; number < 20; number += 1) await rewrite(ada, id, `text${number}`)
+  await lastWritten(service, '1 second ago')
+  await rewrite(ada, id, 'text0')
+  await lastWritten(service, 'in 1 hour')
+  for (let number = 1; number < 20; number += 1) await rewrite(ada, id, `text${number}`)
   t.match(await queuedJobs(service), [{ state: 'created', due: true }], 'all of them wait behind the first')
 
   const { boss } = (await startWorkers(t, service, [])).runtime.jobs
@@ -55,11 +57,13 @@ t.test('the last write is not lost when a worker looks for jobs before it is com
   const { boss } = (await startWorkers(t, service, [])).runtime.jobs
   const documents = [{ id, eventRowNo: 1, quiet: false }]
   await inTransaction(service.database, async (tx) => {
-    await markStale({ tx, jobs: service.service.jobs }, { workspaceId, changes: ['body'], documents })
+    markStale({ tx, jobs: service.service.jobs }, { workspaceId, changes: ['body'], documents })
   })
   await makeDue(service)
   await inTransaction(service.database, async (tx) => {
-    await markStale({ tx, jobs: service.service.jobs }, { workspaceId, changes: ['body'], documents })
+    markStale({ tx, jobs: service.service.jobs }, { workspaceId, changes: ['body'], documents })
+    // The statement of `markStale` has run when the next one is answered.
+    await tx.query(sql.unsafe`SELECT 1`)
     t.strictSame(await boss.fetch(queues.searchIndex.name), [], 'the job that the write joined cannot be claimed')
   })
   const [claimed] = await boss.fetch(queues.searchIndex.name)
@@ -67,7 +71,7 @@ t.test('the last write is not lost when a worker looks for jobs before it is com
 
   await inTransaction(service.database, async (tx) => {
     const first = documents.map((document) => ({ ...document, quiet: true }))
-    await markStale({ tx, jobs: service.service.jobs }, { workspaceId, changes: ['body'], documents: first })
+    markStale({ tx, jobs: service.service.jobs }, { workspaceId, changes: ['body'], documents: first })
     await boss.complete(queues.searchIndex.name, claimed?.id ?? '')
   })
   t.match(await queuedJobs(service), [{ state: 'created' }], 'a write behind a running job has a job of its own')
@@ -119,8 +123,12 @@ t.test('a job that fails is tried again later and later, then kept for an operat
   const broken = await startWorkers(t, service, [defineProjection(failing)])
   const delays: number[] = []
   for (let attempt = 0; attempt < 5; attempt += 1) {
-    await until(async () => (await retrying(service))?.retry_count === attempt)
-    delays.push((await retrying(service))?.delay ?? 0)
+    await until(async () => {
+      const failed = await retrying(service)
+      if (failed?.retry_count !== attempt) return false
+      delays.push(failed.delay)
+      return true
+    })
     await makeDue(service)
   }
   await until(async () => (await deadJobs(service)).length === 1)
@@ -193,6 +201,15 @@ async function startWithIndexed(t: Test) {
   await service.database.query(sql.unsafe`DELETE FROM pgboss.job`)
   await service.database.query(sql.unsafe`DELETE FROM stale_projections`)
   return { service, ada, id, workspaceId: ada.workspace_id }
+}
+
+/**
+ * Moves the time of the last write of all documents. A time to come makes all further writes part of a burst, however
+ * slowly they follow one another.
+ */
+async function lastWritten({ database }: TestService, at: '1 second ago' | 'in 1 hour'): Promise<void> {
+  await database.query(sql.unsafe`
+    UPDATE documents SET updated_at = now() + ${at === 'in 1 hour' ? '1 hour' : '-1 second'}::interval`)
 }
 
 /** Makes delayed jobs due now. */

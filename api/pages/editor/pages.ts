@@ -10,6 +10,7 @@ import { entityTagOf, hasVersion } from '../../http/preconditions.ts'
 import { bytesHeaders, sendBytes } from '../../http/send-bytes.ts'
 import { type AccountCall, accountPage } from '../account-page.ts'
 import { pageHeaders } from '../headers.ts'
+import { panelsBeside } from '../panels/frame.ts'
 import { pageMissing } from '../refusals.ts'
 import { view } from '../render.ts'
 import { scriptPath } from '../scripts/bundle.ts'
@@ -25,7 +26,9 @@ type EditorData = {
   mayWrite: boolean
 }
 
-const editorView = view<{ html: string; script: string; editor: EditorData }>('editor')
+type Panels = Awaited<ReturnType<typeof panelsBeside>>
+
+const editorView = view<{ html: string; script: string; editor: EditorData; panels: Panels }>('editor')
 
 /**
  * A document for the people of its workspace (api/guide/collaboration.md#editor): its text as HTML, which the editor
@@ -50,7 +53,7 @@ export const editorPage = accountPage({
       mayWrite: role === 'owner' || role === 'editor',
     }
     return {
-      html: editorView({ title, locale, account, html, script, editor }),
+      html: editorView({ title, locale, account, html, script, editor, panels: await panelsBeside(id) }),
       headers: pageHeaders({
         'script-src': "'self'",
         'style-src': styleSources(html),

@@ -1,11 +1,8 @@
 import Type from 'typebox'
-import { commitBody, type Edited } from '../../../shared/body/commit.ts'
-import { type SnapshotBody, snapshotBody, versionPage } from '../../../shared/body/queries.ts'
+import { versionPage } from '../../../shared/body/queries.ts'
 import { BodyWritten, DocumentVersion, RolledBack, VersionContent } from '../../../shared/body/schema.ts'
-import type { Queryable } from '../../../shared/database/database.ts'
-import type { DocumentRow } from '../../../shared/documents/queries.ts'
+import { requireVersion, restoreVersion } from '../../../shared/body/versions.ts'
 import { requireDocument } from '../../../shared/documents/require.ts'
-import { Refusal } from '../../../shared/errors/errors.ts'
 import { decodeCursor, encodeCursor, pageOf } from '../../http/pagination.ts'
 import { DocumentParameter, wholeListLimit, wholeListParameters } from '../../http/parameters.ts'
 import { route } from '../../http/route.ts'
@@ -89,31 +86,17 @@ export const versionRoutes = [
     success: { status: 200, description: 'The restored body', data: RolledBack, minimal: BodyWritten, etag: true },
     errors: ['document_not_found', 'version_not_found', 'version_conflict', 'document_too_large'],
     async handle(call) {
-      const { tx, caller, params } = call
-      const committed = await commitBody<Edited, string>(call.write, {
-        documentId: params.id,
-        caller,
-        // The snapshot must be read before the commit. The commit keeps one more snapshot and may delete the oldest
-        // snapshot, which can be the snapshot to restore.
-        find: async (_current, document) => (await requireVersion(tx, { document, seq: params.seq })).body,
-        guard: bodyGuard(call),
-        edit: (_current, text) => ({ text }),
-      })
+      const { caller, params } = call
+      const { id: documentId, seq } = params
+      const committed = await restoreVersion(call.write, { documentId, caller, seq, guard: bodyGuard(call) })
       const { document, body } = committed
       const dataText = contentAnswerText({
         text: body.text,
         heading: { ...bodyHeading(document), format: 'tiptap-json' },
-        behind: { warnings: [], restored_seq: Number(params.seq) },
+        behind: { warnings: [], restored_seq: Number(seq) },
       })
       const minimal = bodyWritten(committed)
       return { dataText, minimal, etag: document.version, workspaceId: document.workspace_id }
     },
   }),
 ]
-
-async function requireVersion(db: Queryable, named: { document: DocumentRow; seq: string }): Promise<SnapshotBody> {
-  const seq = Number(named.seq)
-  const kept = Number.isSafeInteger(seq) ? await snapshotBody(db, { ...named.document, seq }) : null
-  if (kept === null) throw new Refusal('version_not_found', { details: { id: named.seq } })
-  return kept
-}

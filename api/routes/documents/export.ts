@@ -33,15 +33,20 @@ export const exportRoutes: readonly Route[] = [
     handle: async ({ caller, db, params, service }) => {
       await findKnowledgeBase(db, { caller, id: params.id })
       return {
-        headers: { 'Content-Disposition': `attachment; filename="knowledge-base-${params.id}.zip"` },
+        headers: { 'Content-Disposition': exportDisposition(params.id) },
         write: (response) => sendExport(service, { caller, id: params.id, response }),
       }
     },
   }),
 ]
 
-// Sends the archive of a knowledge base. The archive has the files of attachments only if the caller may read them.
-async function sendExport(
+/** The header by which browsers save the archive of a knowledge base under its name. */
+export function exportDisposition(knowledgeBaseId: number): string {
+  return `attachment; filename="knowledge-base-${knowledgeBaseId}.zip"`
+}
+
+/** Sends the archive of a knowledge base. The archive has the files of attachments only if the caller may read them. */
+export async function sendExport(
   service: Service,
   { caller, id, response }: { caller: Caller; id: number; response: Response },
 ): Promise<void> {

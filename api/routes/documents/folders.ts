@@ -1,12 +1,13 @@
 import Type from 'typebox'
-import { type ChildPosition, type ChildRow, childPage, positionOf } from '../../../shared/knowledge-bases/children.ts'
+import { childPage } from '../../../shared/knowledge-bases/children.ts'
 import { findFolder, findWritableFolder, presentFolder } from '../../../shared/knowledge-bases/folders.ts'
 import { SortOrder } from '../../../shared/knowledge-bases/order.ts'
 import { ChildNode, Folder, FolderCreateInput, FolderUpdateInput } from '../../../shared/knowledge-bases/schema.ts'
 import { presentNode } from '../../../shared/knowledge-bases/tree.ts'
 import { deleteFolder } from '../../../shared/structure/deletion.ts'
 import { createFolder, updateFolder } from '../../../shared/structure/folders.ts'
-import { type CursorScope, decodeCursor, encodeCursor, pageOf } from '../../http/pagination.ts'
+import { childCursors } from '../../http/child-cursors.ts'
+import { pageOf } from '../../http/pagination.ts'
 import { FolderParameter, wholeListLimit, wholeListParameters } from '../../http/parameters.ts'
 import { apiPrefix, type Route, route } from '../../http/route.ts'
 
@@ -97,63 +98,13 @@ export const folderRoutes: readonly Route[] = [
     success: { status: 200, description: 'A page of children', data: ChildNode, list: true },
     errors: ['invalid_cursor', 'cursor_sort_mismatch'],
     handle: async ({ caller, db, params, endpoint, query: { limit = wholeListLimit, cursor, sort = 'name' } }) => {
-      const cursors = childCursors(endpoint, { folderId: params.id, sort })
+      const cursors = childCursors({ endpoint, filters: { folder_id: params.id }, sort })
       const after = cursors.read(cursor)
       const folder = await findFolder(db, { caller, id: params.id })
-      const rows = await childPage(db, { workspaceId: folder.workspace_id, folderId: folder.id, after, limit, sort })
+      const { workspace_id: workspaceId, knowledge_base_id: knowledgeBaseId, id: folderId } = folder
+      const rows = await childPage(db, { workspaceId, knowledgeBaseId, folderId, after, limit, sort })
       const { data, page } = pageOf({ rows, limit, cursor, next: cursors.after })
       return { data: data.map(presentNode), page }
     },
   }),
 ]
-
-// Makes the cursors of the children of one folder in one order. Every other list refuses these cursors.
-function childCursors(endpoint: string, { folderId, sort }: { folderId: number; sort: SortOrder }) {
-  const scope: CursorScope = { endpoint, filters: { folder_id: folderId }, sort }
-  const [names, types] = [membersOf[sort], membersOf[sort].map((name) => memberTypes[name])]
-  return {
-    /** Returns the cursor after a child. */
-    after: (child: ChildRow): string => {
-      const position = positionOf(child, sort)
-      return encodeCursor(
-        scope,
-        names.map((name) => position[name]),
-      )
-    },
-    /**
-     * Returns the position that a cursor names, or null without a cursor. Refuses a cursor of another list with 400.
-     */
-    read: (cursor: string | undefined): ChildPosition | null => {
-      if (cursor === undefined) return null
-      const values = decodeCursor(scope, cursor, types)
-      return { ...nowhere, ...Object.fromEntries(names.map((name, index) => [name, values[index]])) }
-    },
-  }
-}
-
-const nowhere: ChildPosition = {
-  rank: 0,
-  labelStart: '',
-  folderNumber: 0,
-  documentId: '',
-  changedAt: 0,
-  placed: 0,
-  orderKey: '',
-}
-
-const memberTypes = {
-  rank: 'number',
-  labelStart: 'string',
-  folderNumber: 'number',
-  documentId: 'string',
-  changedAt: 'number',
-  placed: 'number',
-  orderKey: 'string',
-} as const satisfies Record<keyof ChildPosition, 'number' | 'string'>
-
-// The members of a position that a cursor of each order keeps.
-const membersOf: Record<SortOrder, (keyof ChildPosition)[]> = {
-  name: ['rank', 'labelStart', 'folderNumber', 'documentId'],
-  updated_at: ['rank', 'changedAt', 'folderNumber', 'documentId'],
-  manual: ['rank', 'placed', 'orderKey', 'labelStart', 'folderNumber', 'documentId'],
-}

@@ -67,6 +67,30 @@ export function visibleJob(
       AND (finished_at IS NULL OR finished_at > now() - make_interval(days => ${locator.retentionDays}))`)
 }
 
+const RecentShape = Type.Object({
+  id: Type.String(),
+  status: JobShape.properties.status,
+  unit_count: Type.Number(),
+  created_at: Type.Number(),
+  applied_at: Nullable(Type.Number()),
+})
+const RecentRow = row(RecentShape)
+
+/** A job without its texts, as a list of jobs shows it. */
+export type RecentJob = Static<typeof RecentShape>
+
+/** Returns the latest jobs of a translation, newest first. Jobs that ended `retentionDays` ago count as absent. */
+export function recentJobs(
+  db: Queryable,
+  target: { workspaceId: string; documentId: string; retentionDays: number; limit: number },
+): Promise<readonly RecentJob[]> {
+  return db.any(sql.type(RecentRow)`
+    SELECT id, status, jsonb_array_length(units) AS unit_count, created_at, applied_at FROM translation_jobs
+    WHERE workspace_id = ${target.workspaceId} AND target_document_id = ${target.documentId}
+      AND (finished_at IS NULL OR finished_at > now() - make_interval(days => ${target.retentionDays}))
+    ORDER BY created_at DESC, id DESC LIMIT ${target.limit}`)
+}
+
 /** Returns a job by its key, or null. */
 export function jobOf(db: Queryable, key: RequestedJobKey): Promise<JobRow | null> {
   return db.maybeOne(sql.type(JobRow)`

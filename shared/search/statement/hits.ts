@@ -172,9 +172,12 @@ const placeOfRow = sql.fragment`
     ELSE array_position(s.top_block_ids, b.top_block_id) - 1 END AS position
   FROM (SELECT array_position(s.row_ords, b.ord) AS n OFFSET 0) AS row OFFSET 0`
 
-// The last heading of each level determines the heading path. A path cuts a title at 200 code points. One code point
-// more is read, to show whether the title is cut.
-const nearestHeadings = sql.fragment`
+/**
+ * Selects the headings of the index `s` that make the heading path at `place.position`. The last heading of each level
+ * determines the path. A path cuts a title at 200 code points. One code point more is read, to show whether the title
+ * is cut.
+ */
+export const nearestHeadings = sql.fragment`
   SELECT coalesce(jsonb_agg(jsonb_build_array(h.at, h.level, h.title) ORDER BY h.at), '[]') FROM (
     SELECT DISTINCT ON (heading -> 1) heading -> 0 AS at, heading -> 1 AS level, left(heading ->> 2, 201) AS title
     FROM jsonb_array_elements(s.headings) AS heading WHERE heading -> 0 <= to_jsonb(place.position)

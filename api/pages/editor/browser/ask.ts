@@ -10,12 +10,15 @@ export type Question = {
   submit: string
   /** What the button says that answers with an empty text; without it there is no such button. */
   remove?: string
+  /** An address that the dialog offers to open; without it there is no such link. */
+  open?: string
 }
 
 /**
  * Asks the user for a text in a dialog. Resolves to null when the user cancels. The focus then is where it was before.
  */
-export function ask({ title, label, value, multiline = false, submit, remove }: Question): Promise<string | null> {
+export function ask(question: Question): Promise<string | null> {
+  const { title, label, value, multiline = false, submit, remove, open } = question
   const dialog = document.createElement('dialog')
   const form = document.createElement('form')
   form.method = 'dialog'
@@ -33,6 +36,7 @@ export function ask({ title, label, value, multiline = false, submit, remove }: 
   actions.className = 'actions'
   actions.append(button(submit, 'take', ''), button('Cancel', 'cancel', 'second'))
   if (remove !== undefined) actions.append(button(remove, 'remove', 'danger'))
+  if (open !== undefined) actions.append(openLink(open))
   form.append(heading, named, actions)
   dialog.append(form)
   document.body.append(dialog)
@@ -53,4 +57,13 @@ function button(words: string, value: string, look: string): HTMLButtonElement {
   one.value = value
   one.className = look
   return one
+}
+
+function openLink(address: string): HTMLAnchorElement {
+  const link = document.createElement('a')
+  link.href = address
+  link.target = '_blank'
+  link.rel = 'noopener noreferrer nofollow'
+  link.textContent = 'Open the link'
+  return link
 }

@@ -58,6 +58,6 @@ export function bodyExtensions(page: PageData): AnyExtension[] {
     ...ownNodes,
     ...formulas(page),
     ...pictures(page.documentId),
-    ...marks,
+    ...marks(page.documentId),
   ]
 }

@@ -1,7 +1,9 @@
 import { HocuspocusProvider } from '@hocuspocus/provider'
 import type { Doc } from 'yjs'
+import { storedEvent } from '../../panels/browser/stored.ts'
 import type { LocalCopy } from './local-copy.ts'
 import type { PageData } from './page-data.ts'
+import { forgetRefusedText, keepRefusedText, keptRefusedText, watchRefusals } from './refused-changes.ts'
 import { closingWords, type SaveFacts, saveStateOf } from './save-state.ts'
 import type { StatusLine } from './status-line.ts'
 import { requestTicket, TicketRefusal } from './tickets.ts'
@@ -50,9 +52,12 @@ export class Connection {
       if (origin !== this.provider && !copy?.isSource(origin)) this.#onTyped()
     })
     addEventListener('online', () => void this.provider.connect())
+    addEventListener('offline', () => this.#cut())
     addEventListener('beforeunload', (event) => {
       if (this.#facts.unsaved && this.#facts.copy !== 'current') event.preventDefault()
     })
+    watchRefusals(this.provider, (text) => void this.#onRefused(text))
+    this.#showRefused(keptRefusedText(page.documentId))
     this.#update({})
   }
 
@@ -65,6 +70,13 @@ export class Connection {
   async hasContent(): Promise<void> {
     const isEmpty = this.#parts.live.getXmlFragment('default').length === 0
     if (isEmpty) await new Promise((resolve) => this.provider.on('synced', resolve))
+  }
+
+  // A socket notices only after half a minute that the network is gone. The page goes on trying at once, because a
+  // service on the same device can still be reached.
+  #cut(): void {
+    const socket = this.provider.configuration.websocketProvider
+    if (this.#facts.connection === 'open') socket['emit']('close', { event: { code: 4408, reason: 'offline' } })
   }
 
   // The copy is asked after a pause in typing, so that the words for the user do not change with each key.
@@ -96,15 +108,34 @@ export class Connection {
   }
 
   #onMessage(message: ServiceMessage): void {
+    if (message.type === 'saved') document.dispatchEvent(new Event(storedEvent))
     if (message.type === 'unsaved') this.#update({ refusal: message.reason })
     if (message.type === 'lost_text') {
-      this.#parts.line.warn(
-        'Somebody has removed the place of this text, which you typed at the same time:',
-        message.text,
-      )
+      this.#parts.line.warn('Somebody has removed the place of this text, which you typed at the same time:', {
+        quote: message.text,
+      })
     }
     const isAll = message.type === 'saved' && message.complete && !this.provider.hasUnsyncedChanges
     if (isAll) this.#update({ unsaved: false, refusal: null })
+  }
+
+  // Nobody else has the refused changes, so the page comes anew without them. A second refusal is only told.
+  async #onRefused(text: string): Promise<void> {
+    const { page, copy } = this.#parts
+    if (!keepRefusedText(page.documentId, text)) return this.#showRefused(text)
+    this.provider.destroy()
+    await copy?.remove()
+    this.#update({ unsaved: false })
+    location.reload()
+  }
+
+  #showRefused(text: string | null): void {
+    if (text === null) return
+    const words = text === '' ? 'Your last changes were not saved' : 'This text of yours was not saved'
+    this.#parts.line.warn(`${words}, because you may only read this document now.`, {
+      quote: text,
+      onDismiss: () => forgetRefusedText(this.#parts.page.documentId),
+    })
   }
 
   #update(changes: Partial<SaveFacts>): void {

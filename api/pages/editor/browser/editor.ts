@@ -6,9 +6,11 @@ import { Dropcursor, Gapcursor, Placeholder } from '@tiptap/extensions'
 import { BlockIds } from './block-ids.ts'
 import { bodyExtensions } from './body-extensions.ts'
 import { CodeColours } from './code-colours.ts'
-import { LinkKeys } from './links.ts'
+import { KeptCaret } from './kept-caret.ts'
+import { Links } from './links.ts'
 import { MarkdownPaste } from './markdown-paste.ts'
 import type { PageData } from './page-data.ts'
+import { PastedHtml } from './pasted-html.ts'
 import { SlashMenu } from './slash-menu.ts'
 import { SourceEditing } from './source-editing.ts'
 import { Uploads } from './uploads.ts'
@@ -34,16 +36,18 @@ export function createEditor(options: {
     extensions: [
       ...bodyExtensions(page),
       BlockIds,
-      LinkKeys,
+      Links.configure({ documentId: page.documentId }),
       SlashMenu,
       SourceEditing,
       CodeColours,
       Uploads.configure({ page, warn }),
       MarkdownPaste.configure({ page }),
+      PastedHtml,
       Dropcursor.configure({ color: false, class: 'drop-cursor' }),
       Gapcursor,
       Placeholder.configure({ placeholder: 'Write, or type / for blocks' }),
       Collaboration.configure({ document: provider.document, provider }),
+      KeptCaret,
       CollaborationCaret.configure({ provider }),
     ],
     editorProps: {

@@ -12,7 +12,7 @@ export type LocalCopy = {
   hasAll: () => Promise<void>
   /** Whether an update of the document came from the copy. */
   isSource: (origin: unknown) => boolean
-  /** Removes the copy. */
+  /** Removes the copy, which is not kept any more. */
   remove: () => Promise<void>
 }
 
@@ -35,12 +35,16 @@ export async function openLocalCopy(live: Doc, { userId, documentId }: PageData)
     void persistence.destroy()
     return null
   }
+  let isKept = true
   return {
     hadUnsaved: (await persistence.get(unsavedKey)) === 1,
-    noteUnsaved: (unsaved) => void persistence.set(unsavedKey, Number(unsaved)),
-    hasAll: () => written(persistence),
+    noteUnsaved: (unsaved) => void (isKept && persistence.set(unsavedKey, Number(unsaved))),
+    hasAll: async () => void (isKept && (await written(persistence))),
     isSource: (origin) => origin === persistence,
-    remove: () => persistence.clearData(),
+    remove() {
+      isKept = false
+      return persistence.clearData()
+    },
   }
 }
 

@@ -11,6 +11,7 @@ import { TextStyle } from '@tiptap/extension-text-style'
 import { Underline } from '@tiptap/extension-underline'
 import { isAllowedHref } from '../../../../shared/body/addresses.ts'
 import { bodyMark } from './body-schema.ts'
+import { openableAddress, storedAddress } from './link-addresses.ts'
 
 const link = Link.configure({
   openOnClick: false,
@@ -19,8 +20,8 @@ const link = Link.configure({
   HTMLAttributes: { rel: 'noopener noreferrer nofollow', target: null },
 })
 
-/** All marks of bodies, in the order of the table of the service. */
-export const marks: Mark[] = [
+/** All marks of bodies, in the order of the table of the service. Links are those of the document `documentId`. */
+export const marks = (documentId: string): Mark[] => [
   bodyMark(Bold),
   bodyMark(Italic),
   bodyMark(Strike),
@@ -33,7 +34,7 @@ export const marks: Mark[] = [
     // Text from elsewhere keeps its meaning, and not its colours, which were chosen for another page.
     parseHTML: () => [{ tag: 'span[data-color]', consuming: false }],
   }),
-  bodyMark(link, ownLinkAttributes()),
+  bodyMark(link, ownLinkAttributes(documentId)),
 ]
 
 // A colour that is shown if it is a colour: the text may come from anybody, and a style could also hide a page.
@@ -49,7 +50,12 @@ function coloured(property: 'color' | 'background-color'): Partial<Attribute> {
   }
 }
 
-// The attributes that a link has in the document. The page shows its own `rel`, and opens no new windows.
-function ownLinkAttributes(): Attributes {
-  return { target: { rendered: false }, rel: { rendered: false }, title: {}, href: {} } as Attributes
+// The attributes that a link has in the document. The page shows its own `rel`, opens no new windows, and shows links
+// within the service as addresses that a browser can open.
+function ownLinkAttributes(documentId: string): Attributes {
+  const href: Partial<Attribute> = {
+    parseHTML: (element) => storedAddress(element.getAttribute('href') ?? ''),
+    renderHTML: ({ href }) => ({ href: openableAddress(String(href ?? ''), documentId) }),
+  }
+  return { target: { rendered: false }, rel: { rendered: false }, title: {}, href } as Attributes
 }

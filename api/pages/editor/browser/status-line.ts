@@ -21,16 +21,40 @@ export class StatusLine {
     this.#state.textContent = words
   }
 
-  /** Shows a message that stays. `quote` is text of the user, which the user may want to copy. */
-  warn(words: string, quote = ''): void {
-    const message = document.createElement('p')
+  /**
+   * Shows a message that stays until the user removes it. `quote` is text of the user, which a button copies.
+   * `onDismiss` is called when the user removes the message.
+   */
+  warn(words: string, { quote = '', onDismiss = () => {} }: { quote?: string; onDismiss?: () => void } = {}): void {
+    const message = document.createElement('div')
     message.className = 'notice bad'
-    message.textContent = words
-    if (quote !== '') {
-      const text = document.createElement('q')
-      text.textContent = quote
-      message.append(' ', text)
+    const text = document.createElement('q')
+    text.textContent = quote
+    text.dir = 'auto'
+    const actions = document.createElement('div')
+    actions.className = 'actions'
+    if (quote !== '') actions.append(action('Copy the text', () => copy(text)))
+    const dismiss = () => {
+      message.remove()
+      onDismiss()
     }
+    actions.append(action('Dismiss', dismiss))
+    message.append(words, ...(quote === '' ? [] : [text]), actions)
     this.#messages.append(message)
   }
+}
+
+function action(name: string, run: () => void): HTMLButtonElement {
+  const button = document.createElement('button')
+  button.type = 'button'
+  button.className = 'second'
+  button.textContent = name
+  button.addEventListener('click', run)
+  return button
+}
+
+// A page that came without encryption has no access to the clipboard. There the text is selected for the user to copy.
+function copy(text: HTMLElement): void {
+  if (navigator.clipboard) void navigator.clipboard.writeText(text.textContent)
+  else getSelection()?.selectAllChildren(text)
 }

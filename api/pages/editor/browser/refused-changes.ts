@@ -1,0 +1,67 @@
+import type { HocuspocusProvider } from '@hocuspocus/provider'
+import { createDecoder, readVarInt, readVarString, readVarUint, readVarUint8Array } from 'lib0/decoding'
+import { ContentString, ContentType, type Doc, decodeUpdate, encodeStateAsUpdate, Item } from 'yjs'
+
+/*
+ * Changes that the service has refused, because their user may only read the document now. They are in the document of
+ * this page, and in no other document.
+ */
+
+// Messages of Hocuspocus, and the first step of the synchronisation of Yjs.
+const message = { sync: 0, syncStatus: 8 }
+const firstStep = 0
+
+/**
+ * Calls `onRefused` once with the refused text, when the service says that it has not taken changes. The text is empty
+ * when the changes were deletions or looks.
+ */
+export function watchRefusals(provider: HocuspocusProvider, onRefused: (text: string) => void): void {
+  let state: 'none' | 'asked' | 'told' = 'none'
+  provider.on('message', ({ event }: { event: { data: ArrayBuffer } }) => {
+    const decoder = createDecoder(new Uint8Array(event.data))
+    readVarString(decoder)
+    const type = readVarUint(decoder)
+    if (type === message.syncStatus && state === 'none' && readVarInt(decoder) === 0) {
+      state = 'asked'
+      // The service answers with what it has.
+      provider.forceSync()
+    } else if (type === message.sync && state === 'asked' && readVarUint(decoder) === firstStep) {
+      state = 'told'
+      onRefused(textBeyond(provider.document, readVarUint8Array(decoder)))
+    }
+  })
+}
+
+// The text in a live document that is not among what a state vector names, with a line for each stretch.
+function textBeyond(live: Doc, vector: Uint8Array): string {
+  const { structs } = decodeUpdate(encodeStateAsUpdate(live, vector))
+  let text = ''
+  for (const struct of structs) {
+    if (!(struct instanceof Item)) continue
+    if (struct.content instanceof ContentString) text += struct.content.str
+    if (struct.content instanceof ContentType && !text.endsWith('\n')) text += '\n'
+  }
+  return text.trim()
+}
+
+/** Keeps refused text for the next load of the page in this tab. Returns false when there is such text already. */
+export function keepRefusedText(documentId: string, text: string): boolean {
+  const key = keyOf(documentId)
+  if (sessionStorage.getItem(key) !== null) return false
+  sessionStorage.setItem(key, text)
+  return true
+}
+
+/** The refused text that an earlier load of the page has kept; null when there is none. */
+export function keptRefusedText(documentId: string): string | null {
+  return sessionStorage.getItem(keyOf(documentId))
+}
+
+/** Forgets the refused text. */
+export function forgetRefusedText(documentId: string): void {
+  sessionStorage.removeItem(keyOf(documentId))
+}
+
+function keyOf(documentId: string): string {
+  return `refused ${documentId}`
+}

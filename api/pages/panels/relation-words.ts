@@ -1,0 +1,87 @@
+import type { DocumentRelation, Predicate } from '../../../shared/relations/schema.ts'
+import type { BlockText } from '../../../shared/search/block-texts.ts'
+import { type Moment, momentOf } from '../render.ts'
+
+/** One end of a relation. `title` and `href` are null when the document is gone or this person may not see it. */
+type RelationEnd = {
+  title: string | null
+  href: string | null
+  /** Whether the end is the document and none of its blocks. */
+  isWhole: boolean
+  headingPath: string[]
+  text: string | null
+}
+
+/** A relation as a panel shows it, seen from the document of the panel. */
+export type RelationLine = {
+  id: string
+  words: string
+  isByHand: boolean
+  note: string
+  here: RelationEnd
+  there: RelationEnd
+  /** What is missing, null for a relation with both ends. */
+  problem: string | null
+  /** Why the relation may not follow from the current texts, null for a relation that does. */
+  lag: string | null
+  recorded: Moment
+}
+
+/** What a relation says about its target. */
+export const wordsOfPredicate: Record<Predicate, string> = {
+  refers_to: 'refers to',
+  supports: 'supports',
+  depends_on: 'depends on',
+  contradicts: 'contradicts',
+}
+
+const inverseWords: Record<Predicate, string> = {
+  refers_to: 'referred to by',
+  supports: 'supported by',
+  depends_on: 'required by',
+  contradicts: 'contradicted by',
+}
+
+/** Puts a relation into the words of a panel. `texts` has the texts of blocks by their ids. */
+export function relationLine(
+  relation: DocumentRelation,
+  { direction, texts }: { direction: 'outgoing' | 'incoming'; texts: ReadonlyMap<string, BlockText> },
+): RelationLine {
+  const { predicate, origin, source, target, anchor_text: note } = relation
+  const isOutgoing = direction === 'outgoing'
+  const [here, there] = isOutgoing ? [source, target] : [target, source]
+  return {
+    id: relation.id,
+    words: (isOutgoing ? wordsOfPredicate : inverseWords)[predicate],
+    isByHand: origin === 'manual',
+    note,
+    here: endOf(here, texts),
+    there: endOf(there, texts),
+    problem: problems[relation.status],
+    lag: lagOf(relation),
+    recorded: momentOf(relation.created_at),
+  }
+}
+
+const problems: Record<DocumentRelation['status'], string | null> = {
+  valid: null,
+  dangling_source_document: 'The document that it comes from is gone.',
+  dangling_source_block: 'The block that it comes from is gone.',
+  dangling_target_document: 'The document that it leads to is gone, or you may not see it.',
+  dangling_target_block: 'The block that it leads to is gone.',
+}
+
+function lagOf({ origin, evidence_freshness, projection_freshness }: DocumentRelation): string | null {
+  if (projection_freshness === 'stale') return 'The links of its source are being read again.'
+  if (evidence_freshness === 'current') return null
+  return origin === 'manual' ? 'Its source has been changed since it was added.' : 'Its source has been changed since.'
+}
+
+function endOf(end: DocumentRelation['source'], texts: ReadonlyMap<string, BlockText>): RelationEnd {
+  const { document_id: documentId, block_id: blockId, document } = end
+  const block = blockId === null ? undefined : texts.get(blockId)
+  const { headingPath = [], text = null } = block?.documentId === documentId ? block : {}
+  const address = `/d/${documentId}${blockId === null ? '' : `#${blockId}`}`
+  const isWhole = blockId === null
+  return { title: document?.title ?? null, href: document === null ? null : address, isWhole, headingPath, text }
+}

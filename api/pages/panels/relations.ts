@@ -1,0 +1,222 @@
+import { visibleWorkspaces } from '../../../shared/auth/caller.ts'
+import type { Queryable } from '../../../shared/database/database.ts'
+import { errorCatalogue } from '../../../shared/errors/error-catalogue.ts'
+import { type ErrorCode, Refusal } from '../../../shared/errors/errors.ts'
+import { freshnessOfRelations } from '../../../shared/relations/freshness.ts'
+import { listRelations } from '../../../shared/relations/list.ts'
+import {
+  type DocumentRelation,
+  type Predicate,
+  parseDocumentUri,
+  predicates,
+  relationTypes,
+} from '../../../shared/relations/schema.ts'
+import { createRelation, deleteRelation } from '../../../shared/relations/write.ts'
+import { blockIdPattern } from '../../../shared/schema/ids.ts'
+import { cutText } from '../../../shared/schema/strings.ts'
+import { type BlockText, blockTexts, firstBlockTexts } from '../../../shared/search/block-texts.ts'
+import { decodeCursor, encodeCursor, pageOf } from '../../http/pagination.ts'
+import type { Form } from '../page.ts'
+import { pageWrite, recordPageWrite } from '../page-writes.ts'
+import { view } from '../render.ts'
+import { type PanelCall, panelPage, type RefusedForm } from './frame.ts'
+import { readOnlyWords, tooMuchWords } from './refusal-words.ts'
+import { type RelationTarget, relationTargets } from './relation-targets.ts'
+import { type RelationLine, relationLine, wordsOfPredicate } from './relation-words.ts'
+
+// The endpoint that the cursors of the lists belong to.
+const endpoint = 'panel of relations'
+// How many relations of each direction a page shows.
+const shownAtOnce = 25
+// How many blocks of the document are offered as the source of a new relation.
+const offeredBlocks = 300
+const longestFind = 200
+const longestNote = 500
+
+type RelationList = { lines: RelationLine[]; next: string | null; isFirst: boolean }
+
+/** The form for a new relation as it was filled in. `targets` is null until the person has looked for a target. */
+type RelationForm = {
+  find: string
+  targets: RelationTarget[] | null
+  target: string
+  blocks: { id: string; text: string; isHeading: boolean }[]
+  block: string
+  predicates: { value: Predicate; words: string }[]
+  predicate: string
+  note: string
+  longestFind: number
+  longestNote: number
+}
+
+type RelationsData = {
+  address: string
+  csrfToken: string
+  mayWrite: boolean
+  /** What was done just now, and what was refused; null for nothing. */
+  done: string | null
+  problem: string | null
+  freshness: 'current' | 'stale' | 'missing'
+  outgoing: RelationList
+  incoming: RelationList
+  form: RelationForm | null
+}
+
+const relationsView = view<RelationsData>('relations-panel')
+
+/** The relations of a document to and from other documents (api/guide/relations.md), and the form for new ones. */
+export const relationsPanel = panelPage({
+  name: 'relations',
+  async show(call, refused) {
+    const { service, request, csrfToken, document, mayWrite, query } = call
+    const [freshness, outgoing, incoming, filled] = await Promise.all([
+      freshnessOfRelations(service.database, document),
+      relationsOf(call, 'outgoing'),
+      relationsOf(call, 'incoming'),
+      mayWrite ? formOf(call, refused) : null,
+    ])
+    const html = relationsView({
+      title: 'Relations',
+      address: request.path,
+      csrfToken,
+      mayWrite,
+      done: done.get(query.get('done') ?? '') ?? null,
+      problem: refused?.problem ?? filled?.problem ?? null,
+      freshness,
+      outgoing,
+      incoming,
+      form: filled?.form ?? null,
+    })
+    return { html, isPending: freshness !== 'current' }
+  },
+  async write(call, submitted) {
+    const isDeletion = submitted.field('action') === 'delete'
+    await (isDeletion ? remove(call, submitted.field('relation')) : add(call, submitted))
+    return `${call.request.path}?done=${isDeletion ? 'deleted' : 'added'}`
+  },
+  reasons: {
+    invalid_request: 'Choose where the relation leads, which block it comes from, and what it says.',
+    relation_exists: 'This relation is there already.',
+    self_relation: 'A block cannot be related to itself. Choose another block or another target.',
+    document_not_found: 'The document that you chose is gone. Nothing has been added.',
+    block_not_found: 'A block that you chose is no longer in its document. Nothing has been added. Choose again.',
+    relation_not_found: 'This relation was deleted already.',
+    inline_relation: 'This relation is a link in the text. Remove the link, and the relation goes with it.',
+    forbidden: readOnlyWords,
+    rate_limited: tooMuchWords,
+  },
+})
+
+const done = new Map([
+  ['added', 'The relation was added.'],
+  ['deleted', 'The relation was deleted.'],
+])
+
+function add(call: PanelCall, submitted: Form): Promise<void> {
+  const target = submitted.field('target')
+  const block = submitted.field('block')
+  const predicate = predicates.find((known) => known === submitted.field('predicate'))
+  const isComplete = new RegExp(blockIdPattern).test(block) && parseDocumentUri(target) !== null
+  if (!isComplete || predicate === undefined) throw new Refusal('invalid_request', { details: { fields: [] } })
+  const relation = {
+    source_document_id: call.document.id,
+    source_block_id: block,
+    target_uri: target,
+    predicate,
+    anchor_text: cutText(submitted.field('note').trim(), longestNote),
+  }
+  return pageWrite(call, async ({ tx, caller }) => {
+    await createRelation(tx, { caller, relation })
+    recordPageWrite(tx, { call, action: 'createRelation', documentIds: [call.document.id] })
+  })
+}
+
+function remove(call: PanelCall, id: string): Promise<void> {
+  return pageWrite(call, async ({ tx, caller }) => {
+    const relation = await deleteRelation(tx, { id, caller })
+    recordPageWrite(tx, { call, action: 'deleteRelation', documentIds: [relation.source_document_id] })
+  })
+}
+
+type Direction = 'outgoing' | 'incoming'
+
+async function relationsOf(call: PanelCall, direction: Direction): Promise<RelationList> {
+  const { service, document, caller, query } = call
+  const { database } = service
+  const cursor = query.get(direction) ?? undefined
+  const scope = { endpoint, filters: { id: document.id, direction }, sort: 'created_at' }
+  const [createdAt, id] = cursor === undefined ? [] : decodeCursor(scope, cursor, ['number', 'string'])
+  const after = cursor === undefined ? null : { createdAt: Number(createdAt), id: String(id) }
+  const workspaceIds = visibleWorkspaces(caller)
+  const filter = { document, workspaceIds, direction, predicate: undefined, after, limit: shownAtOnce }
+  const rows = await listRelations(database, filter)
+  const next = (last: DocumentRelation) => encodeCursor(scope, [last.created_at, last.id])
+  const { data, page } = pageOf({ rows, limit: shownAtOnce, cursor, next })
+  const texts = await textsOfEnds(database, { relations: data, workspaceIds })
+  const lines = data.map((relation) => relationLine(relation, { direction, texts }))
+  return { lines, next: page.next_cursor, isFirst: cursor === undefined }
+}
+
+async function textsOfEnds(
+  db: Queryable,
+  { relations, workspaceIds }: { relations: readonly DocumentRelation[]; workspaceIds: readonly string[] },
+): Promise<ReadonlyMap<string, BlockText>> {
+  const blocks = relations
+    .flatMap(({ source, target }) => [source, target])
+    .flatMap(({ document_id: documentId, block_id: blockId }) => (blockId === null ? [] : [{ documentId, blockId }]))
+  const texts = await blockTexts(db, { workspaceIds, blocks })
+  return new Map(texts.map((text) => [text.blockId, text]))
+}
+
+async function formOf(
+  { service, caller, document, query }: PanelCall,
+  refused: RefusedForm | null,
+): Promise<{ form: RelationForm; problem: string | null }> {
+  const field = (name: string) => (refused === null ? query.get(name) : refused.submitted.field(name)) ?? ''
+  const find = cutText(field('find').trim(), longestFind)
+  const form = {
+    find,
+    targets: null,
+    target: field('target'),
+    blocks: [],
+    block: field('block'),
+    predicates: predicates.map((value) => ({ value, words: wordsOfPredicate[value] })),
+    predicate: field('predicate') || relationTypes[0].predicate,
+    note: field('note'),
+    longestFind,
+    longestNote,
+  }
+  if (find === '') return { form, problem: null }
+  try {
+    const [targets, blocks] = await Promise.all([
+      relationTargets(service, { caller, asked: find }),
+      offeredSources(service.database, { document, chosen: form.block }),
+    ])
+    return { form: { ...form, targets, blocks }, problem: null }
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.status >= 500) throw error
+    return { form, problem: searchProblems[error.code] ?? errorCatalogue[error.code].message }
+  }
+}
+
+const searchProblems: { [code in ErrorCode]?: string } = {
+  invalid_query: 'Your words only exclude documents. Add a word that must be there, too.',
+  rate_limited: tooMuchWords,
+}
+
+async function offeredSources(
+  db: Queryable,
+  { document, chosen }: { document: PanelCall['document']; chosen: string },
+): Promise<RelationForm['blocks']> {
+  const { workspace_id: workspaceId, id } = document
+  const first = await firstBlockTexts(db, { workspaceId, id, limit: offeredBlocks })
+  const isOffered = chosen === '' || first.some(({ blockId }) => blockId === chosen)
+  const further = isOffered
+    ? []
+    : await blockTexts(db, { workspaceIds: [workspaceId], blocks: [{ documentId: id, blockId: chosen }] })
+  return [...further, ...first].map(({ blockId, text, type }) => {
+    const short = text.replace(/\s+/g, ' ').trim()
+    const start = cutText(short, 70)
+    return { id: blockId, text: start === short ? start : `${start}…`, isHeading: type === 'heading' }
+  })
+}

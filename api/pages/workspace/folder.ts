@@ -1,0 +1,110 @@
+import { type TagRow, tagPage } from '../../../shared/documents/tags.ts'
+import { createFolder } from '../../../shared/structure/folders.ts'
+import { type AccountCall, type AccountFormCall, accountPage } from '../account-page.ts'
+import type { PageAnswer } from '../page.ts'
+import { pageWrite, recordPageWrite } from '../page-writes.ts'
+import { view } from '../render.ts'
+import { addressOf, folderPaths, pathOf } from './addresses.ts'
+import { type FolderTree, folderTree } from './folder-tree.ts'
+import { requireFolder } from './folders.ts'
+import { arrangedPage, changedPage, type ListedPage } from './listed.ts'
+import { problemOfName } from './names.ts'
+import { type Notice, noticeOf } from './notices.ts'
+import type { Place } from './place.ts'
+import { type Problem, problemOf } from './problems.ts'
+
+// The most tags of a knowledge base that its page offers as filters.
+const offeredTags = 40
+
+type NewFolder = { name: string; problem: string | null }
+
+const folderView = view<{
+  csrfToken: string
+  place: Place
+  /** The path of this page. */
+  path: string
+  name: string
+  isRoot: boolean
+  mayWrite: boolean
+  /** The list of what people arranged, with the controls for it or without; or the documents that changed last. */
+  order: 'arranged' | 'arranging' | 'changed'
+  tags: readonly string[]
+  offered: readonly TagRow[]
+  tree: FolderTree
+  list: ListedPage & { isFirst: boolean; cursor: string }
+  newFolder: NewFolder
+  /** The item that was moved a moment ago, and the control that moved it. */
+  moved: string
+  notice: Notice | null
+}>('folder')
+
+/** What is directly in a knowledge base or a folder, as people arranged it. */
+export const folderPages = folderPaths.map((path) => accountPage({ path, get: answer }))
+
+/** Creates a folder in a knowledge base or a folder, and goes to it. */
+export const newFolderPages = folderPaths.map((path) =>
+  accountPage({ path: `${path}/folders`, get: async (call) => ({ location: pathOf(addressOf(call)) }), post: create }),
+)
+
+async function create(call: AccountFormCall): Promise<PageAnswer> {
+  const address = addressOf(call)
+  const name = call.submitted.field('name').trim()
+  const refuse = async ({ status, message }: Problem) => {
+    const shown = await show(call, { name, problem: message })
+    return 'html' in shown ? { ...shown, status } : shown
+  }
+  const problem = problemOfName(name)
+  if (problem !== null) return refuse({ status: 400, message: problem })
+  const { knowledgeBaseId, folderId } = address
+  const written = pageWrite(call, async (write) => {
+    const location = { knowledge_base_id: knowledgeBaseId, parent_id: folderId }
+    const folder = await createFolder(write, { name, ...location })
+    recordPageWrite(write.tx, { call, action: 'createFolder', place: { workspaceId: folder.workspace_id } })
+    return { location: pathOf({ knowledgeBaseId, folderId: folder.id }) }
+  })
+  return written.catch((error: unknown) => refuse(problemOf(error)))
+}
+
+async function answer(call: AccountCall): Promise<PageAnswer> {
+  return show(call, { name: '', problem: null })
+}
+
+async function show(call: AccountCall, newFolder: NewFolder): Promise<{ html: string } | { location: string }> {
+  const { query } = call
+  const { database: db } = call.service
+  const asked = addressOf(call)
+  const { workspaceId, name, address, place, mayWrite } = await requireFolder(call)
+  if (address.knowledgeBaseId !== asked.knowledgeBaseId) return { location: pathOf(address) }
+  const isRoot = address.folderId === null
+  const tags = isRoot ? query.getAll('tag').slice(0, offeredTags) : []
+  const isChanged = tags.length > 0 || query.get('sort') === 'changed'
+  const cursor = query.get('cursor') ?? undefined
+  const source = { db, workspaceId, address, cursor }
+  const [list, tree, offered, notice] = await Promise.all([
+    isChanged ? changedPage({ ...source, tags }) : arrangedPage(source),
+    folderTree(db, { workspaceId, place }),
+    isRoot ? tagPage(db, { workspaceId, id: address.knowledgeBaseId, after: '', limit: offeredTags - 1 }) : [],
+    noticeOf(call, address),
+  ])
+  return {
+    html: folderView({
+      title: name,
+      account: call.account,
+      csrfToken: call.csrfToken,
+      // The last folder of the way is this folder, which the heading names.
+      place: { ...place, folders: place.folders.slice(0, -1) },
+      path: pathOf(address),
+      name,
+      isRoot,
+      mayWrite,
+      order: isChanged ? 'changed' : mayWrite && query.has('arrange') ? 'arranging' : 'arranged',
+      tags,
+      offered,
+      tree,
+      list: { ...list, isFirst: cursor === undefined, cursor: cursor ?? '' },
+      newFolder,
+      moved: query.get('moved') ?? '',
+      notice,
+    }),
+  }
+}

@@ -1,0 +1,101 @@
+import { updateDocument } from '../../../shared/documents/update.ts'
+import { duplicateDocument } from '../../../shared/duplicates/duplicate.ts'
+import { findFolder } from '../../../shared/knowledge-bases/folders.ts'
+import { findKnowledgeBase, renameKnowledgeBase } from '../../../shared/knowledge-bases/lifecycle.ts'
+import { updateFolder } from '../../../shared/structure/folders.ts'
+import type { WriteContext } from '../../http/write-context.ts'
+import { type AccountCall, accountPage } from '../account-page.ts'
+import { pageWrite, recordPageWrite } from '../page-writes.ts'
+import { view } from '../render.ts'
+import { type Item, itemPaths, parentPath, requireItem } from './items.ts'
+import { problemOfName, problemOfTitle } from './names.ts'
+import { OutdatedForm, problemOf } from './problems.ts'
+
+type Rename = { name: string; problem: string | null }
+
+const organiseView = view<{ csrfToken: string; item: Item; back: string; rename: Rename }>('organise')
+
+/** What can be done with a document, folder or knowledge base: rename it here, and move, duplicate or delete it. */
+export const organisePages = itemPaths.map((path) =>
+  accountPage({
+    path: `${path}/organise`,
+    async get(call) {
+      const item = await requireItem(call)
+      return { html: show(call, { item, rename: { name: item.name, problem: null } }) }
+    },
+    async post(call) {
+      const item = await requireItem(call)
+      const [name, was] = [call.submitted.field('name').trim(), call.submitted.field('was')]
+      const refuse = (status: number, problem: string) => ({
+        status,
+        html: show(call, { item, rename: { name, problem } }),
+      })
+      const problem = item.kind === 'document' ? problemOfTitle(name) : problemOfName(name)
+      if (problem !== null) return refuse(400, problem)
+      try {
+        await pageWrite(call, (write) => renameItem(call, { write, item, name, was }))
+      } catch (error) {
+        const { status, message } = problemOf(error)
+        return refuse(status, message)
+      }
+      return { location: item.kind === 'base' ? item.path : parentPath(item) }
+    },
+  }),
+)
+
+/** Makes a copy of a document beside it, and opens the copy. */
+export const duplicatePage = accountPage({
+  path: '/d/{documentId}/duplicate',
+  async get({ params }) {
+    return { location: `/d/${params['documentId']}/organise` }
+  },
+  async post(call) {
+    const item = await requireItem(call)
+    const { database, files } = call.service
+    try {
+      return await pageWrite(call, async (write) => {
+        const request = { documentId: item.id, caller: write.caller, title: undefined, to: {} }
+        const { id } = await duplicateDocument({ ...write, database, files }, request)
+        recordPageWrite(write.tx, { call, action: 'duplicateDocument', documentIds: [id, item.id] })
+        return { location: `/d/${id}` }
+      })
+    } catch (error) {
+      const { status, message } = problemOf(error)
+      return { status, html: show(call, { item, rename: { name: item.name, problem: message } }) }
+    }
+  },
+})
+
+function show(call: AccountCall, { item, rename }: { item: Item; rename: Rename }): string {
+  const { account, csrfToken } = call
+  return organiseView({ title: `Organise ${item.name}`, account, csrfToken, item, back: parentPath(item), rename })
+}
+
+type Renaming = { write: WriteContext; item: Item; name: string; was: string }
+
+// Gives the item another name, unless it is no longer called what the form says that it was called.
+async function renameItem(call: AccountCall, { write, item, name, was }: Renaming): Promise<void> {
+  const { tx, caller } = write
+  const requireName = (current: string) => {
+    if (current !== was && current !== name) {
+      throw new OutdatedForm(
+        `Somebody has renamed it to “${current}” meanwhile. Send the form again to rename it anyway.`,
+      )
+    }
+  }
+  if (item.kind === 'document') {
+    const guard = async ({ title }: { title: string }) => requireName(title)
+    await updateDocument(write, { documentId: item.id, caller, metadata: { title: name }, guard })
+    recordPageWrite(tx, { call, action: 'updateDocument', documentIds: [item.id] })
+  } else if (item.kind === 'folder') {
+    const id = Number(item.id)
+    requireName((await findFolder(tx, { caller, id })).name)
+    await updateFolder(write, { id, update: { name } })
+    recordPageWrite(tx, { call, action: 'updateFolder', place: { folderId: id } })
+  } else {
+    const id = Number(item.id)
+    requireName((await findKnowledgeBase(tx, { caller, id })).name)
+    await renameKnowledgeBase(tx, { workspaceId: item.workspaceId, id, name })
+    recordPageWrite(tx, { call, action: 'renameKnowledgeBase', place: { knowledgeBaseId: id } })
+  }
+}

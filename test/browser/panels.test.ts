@@ -1,0 +1,65 @@
+import type { Page } from 'playwright-core'
+import t from 'tap'
+import { h, p } from '../body/build.ts'
+import { make } from '../support/documents.ts'
+import { signedInBrowser, startWrittenService, WrittenPage } from '../support/written-page.ts'
+import { violationsOf } from './axe.ts'
+import { noChromium, startChromium } from './chromium.ts'
+
+const desk = { viewport: { width: 1280, height: 900 } }
+const phone = { viewport: { width: 360, height: 740 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true }
+
+t.test('the panels of a document', { skip: noChromium }, async (t) => {
+  const service = await startWrittenService(t)
+  const ada = await service.signUp({ email: 'ada@example.test' })
+  const browser = await startChromium(t)
+  const { origin } = service
+  const body = [h(1, 'Water'), p('Elephants drink a hundred litres.'), h(2, 'Food'), p('They eat grass and bark.')]
+
+  t.test('a panel stands beside the text, follows what is typed, and makes a summary anew', async (t) => {
+    const { id } = await make(ada, body, { title: 'Caring for elephants' })
+    const reader = await signedInBrowser(browser, { service, userId: ada.user_id, options: desk })
+    const one = await WrittenPage.open(reader, { origin, id })
+    const { page } = one
+    await one.state.getByText('Saved').waitFor()
+    const link = page.getByRole('link', { name: 'Summary' })
+    await link.focus()
+    await page.keyboard.press('Enter')
+    const panel = page.getByRole('complementary', { name: 'About this document' }).locator('.panel')
+    await panel.getByText('Nothing is stored').waitFor()
+    await panel.getByRole('button', { name: 'Make anew without a model' }).click()
+    await panel.getByText('The text has not changed').waitFor()
+    await one.type({ block: 1 }, ' And more.')
+    await panel.getByText('Stale').waitFor()
+    await panel.getByRole('button', { name: 'Make anew without a model' }).click()
+    await panel.getByText('And more.').waitFor()
+    t.strictSame(await violationsOf(page), [], 'axe-core, beside the text')
+    await shoot(page, 'panel-beside')
+    await link.click()
+    t.equal(await panel.count(), 0, 'the same link closes the panel')
+    t.strictSame(reader.incidents, [])
+    await reader.context.close()
+  })
+
+  t.test('on a phone a panel is a page of its own', async (t) => {
+    const { id } = await make(ada, body, { title: 'Caring for elephants' })
+    const options = { ...phone, colorScheme: 'dark' } as const
+    const reader = await signedInBrowser(browser, { service, userId: ada.user_id, options })
+    const { page } = await WrittenPage.open(reader, { origin, id })
+    await shoot(page, 'panel-links-phone')
+    await page.getByRole('link', { name: 'Summary' }).click()
+    await page.waitForURL(`${origin}/d/${id}/summary`)
+    t.strictSame(await violationsOf(page), [], 'axe-core, on a phone')
+    t.equal(await page.evaluate('document.documentElement.scrollWidth > innerWidth'), false, 'nothing sticks out')
+    await page.getByRole('button', { name: 'Make anew without a model' }).click()
+    await page.getByText('The text has not changed').waitFor()
+    await shoot(page, 'panel-phone')
+    t.strictSame(reader.incidents, [])
+    await reader.context.close()
+  })
+})
+
+async function shoot(page: Page, name: string): Promise<void> {
+  const folder = process.env['SCREENSHOTS']
+  if (folder) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true })
+}
