@@ -3,12 +3,14 @@ import { accountPage } from '../account-page.ts'
 import { type DocumentCall, documentCallOf } from '../document-call.ts'
 import type { Form, Page } from '../page.ts'
 import { view } from '../render.ts'
+import { type Place, placeOf } from '../workspace/place.ts'
 import { changeProperties, type PropertiesProblem, propertiesProblemOf, tagsOf } from './changes.ts'
 import { isWritable, type Kind, kindOf, kinds, stateOf, writtenValue } from './values.ts'
 
 const propertiesView = view<{
   csrfToken: string
   document: { id: string; title: string }
+  place: Place
   mayWrite: boolean
   kinds: typeof kinds
   tags: { list: string[]; known: string[]; add: string; state: string; problem: string | null }
@@ -76,6 +78,7 @@ async function show(call: DocumentCall, refused: Refused | null) {
     account,
     csrfToken,
     document: { id, title },
+    place: await placeOf(service.database, document),
     mayWrite,
     kinds,
     tags: {

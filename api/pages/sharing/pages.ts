@@ -7,12 +7,14 @@ import { pageHeaders } from '../headers.ts'
 import type { Form } from '../page.ts'
 import { type Moment, momentOf, view } from '../render.ts'
 import { scriptPath } from '../scripts/bundle.ts'
+import { type Place, placeOf } from '../workspace/place.ts'
 import { changeSharing, type SharingProblem, sharingProblemOf } from './changes.ts'
 
 const sharingView = view<{
   script: string
   csrfToken: string
   document: { id: string; title: string }
+  place: Place
   mayWrite: boolean
   isEnabled: boolean
   share: ShownShare | null
@@ -46,6 +48,7 @@ async function show(call: DocumentCall, refused: { submitted: Form; problem: Sha
     script,
     csrfToken,
     document: { id, title },
+    place: await placeOf(service.database, document),
     mayWrite,
     isEnabled: service.config.PUBLIC_SHARE_ENABLED,
     share: share && (await shownShare(call, share)),

@@ -1,0 +1,26 @@
+import t from 'tap'
+import { createSignInLink } from '../../shared/auth/sign-in-links.ts'
+import { startWrittenService } from '../support/written-page.ts'
+import { noChromium, startChromium } from './chromium.ts'
+
+t.test(
+  'an owner gets from the link of the first start to an open editor in two clicks, and types',
+  { skip: noChromium },
+  async (t) => {
+    const service = await startWrittenService(t)
+    const owner = await service.signUp({ email: 'owner@example.test' })
+    const { database: db, config, origin } = service
+    const made = await createSignInLink({ db, config }, 'owner@example.test')
+    const page = await (await (await startChromium(t)).newContext()).newPage()
+    page.setDefaultTimeout(60_000)
+    await page.goto((made?.sign_in_link ?? '').replace(config.PUBLIC_ORIGIN, origin))
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('button', { name: 'Write the first document' }).click()
+    await page.locator('.ProseMirror[contenteditable="true"]').click()
+    await page.keyboard.type('Water is wet')
+    const [, id = ''] = /\/d\/(doc_\w+)/.exec(page.url()) ?? []
+    let body = ''
+    while (!body.includes('Water is wet')) body = (await owner.get(`/documents/${id}/content`)).text
+    t.match(body, 'Water is wet', 'the service has stored it')
+  },
+)
