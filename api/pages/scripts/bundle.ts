@@ -9,7 +9,7 @@ const pages = join(root, 'api/pages')
 const keptFile = join(root, 'node_modules/.cache/pages/scripts.json')
 
 // The script that a page loads first, by the name of the page.
-const entryPoints = { editor: 'editor/browser/main.ts' }
+const entryPoints = { editor: 'editor/browser/main.ts', workspace: 'workspace/browser/main.ts' }
 
 /** The name of a page with scripts. */
 export type ScriptedPage = keyof typeof entryPoints
