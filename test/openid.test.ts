@@ -10,7 +10,7 @@ t.test('people sign in at their organisation, into the account of their verified
   const { service, issuer, visit } = await startBoth(t)
   const { user_id } = await service.signUp({ email: 'Ada@example.test' })
   const browser = new Visitor(service.origin)
-  t.match((await browser.get('/login')).html, 'href="/login/openid?next=%2Faccount%2Ftokens"')
+  t.match((await browser.get('/login')).html, 'href="/login/openid?next=%2F"')
   issuer.person = { sub: 'ada-1', email: 'ada@EXAMPLE.test', email_verified: true }
   const begun = await browser.get('/login/openid?next=/device')
   t.equal(begun.status, 303)

@@ -47,6 +47,22 @@ const countedTags = ({ workspaceId, id }: KnowledgeBaseKey) => sql.fragment`
   ) AS c
   WHERE t.workspace_id = ${workspaceId} AND t.knowledge_base_id = ${id} AND c.document_count > 0`
 
+const NameRow = row(Type.Object({ tag: Type.String() }))
+
+/** Returns the first tags of a knowledge base, in the order of their keys, without counting their documents. */
+export function firstTags(
+  db: Queryable,
+  { workspaceId, id, limit }: KnowledgeBaseKey & { limit: number },
+): Promise<readonly string[]> {
+  return db.anyFirst(sql.type(NameRow)`
+    SELECT t.tag FROM knowledge_base_tags t
+    WHERE t.workspace_id = ${workspaceId} AND t.knowledge_base_id = ${id} AND EXISTS (
+      SELECT FROM document_filters f
+      WHERE f.workspace_id = t.workspace_id AND f.filter = tag_filter(t.key) AND f.knowledge_base_id = t.knowledge_base_id
+    )
+    ORDER BY t.key LIMIT ${limit}`)
+}
+
 const TaggedShape = Type.Object({ id: Type.String(), tags: Type.Array(Type.String()) })
 const TaggedRow = row(TaggedShape)
 

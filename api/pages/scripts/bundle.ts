@@ -14,6 +14,7 @@ const entryPoints = {
   panels: 'panels/browser/main.ts',
   search: 'search/browser/main.ts',
   sharing: 'sharing/browser/main.ts',
+  workspace: 'workspace/browser/main.ts',
   'sign-in-link': 'sign-in-link/browser/main.ts',
   diagrams: 'diagrams/browser/main.ts',
 }

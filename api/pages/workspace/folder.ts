@@ -1,9 +1,11 @@
-import { type TagRow, tagPage } from '../../../shared/documents/tags.ts'
+import { firstTags } from '../../../shared/documents/tags.ts'
 import { createFolder } from '../../../shared/structure/folders.ts'
 import { type AccountCall, type AccountFormCall, accountPage } from '../account-page.ts'
+import { pageHeaders } from '../headers.ts'
 import type { PageAnswer } from '../page.ts'
 import { pageWrite, recordPageWrite } from '../page-writes.ts'
 import { view } from '../render.ts'
+import { scriptPath } from '../scripts/bundle.ts'
 import { addressOf, folderPaths, pathOf } from './addresses.ts'
 import { type FolderTree, folderTree } from './folder-tree.ts'
 import { requireFolder } from './folders.ts'
@@ -29,13 +31,15 @@ const folderView = view<{
   /** The list of what people arranged, with the controls for it or without; or the documents that changed last. */
   order: 'arranged' | 'arranging' | 'changed'
   tags: readonly string[]
-  offered: readonly TagRow[]
+  offered: readonly string[]
   tree: FolderTree
   list: ListedPage & { isFirst: boolean; cursor: string }
   newFolder: NewFolder
   /** The item that was moved a moment ago, and the control that moved it. */
   moved: string
   notice: Notice | null
+  /** The script with which items are arranged by drag; null in other lists. */
+  script: string | null
 }>('folder')
 
 /** What is directly in a knowledge base or a folder, as people arranged it. */
@@ -69,7 +73,9 @@ async function answer(call: AccountCall): Promise<PageAnswer> {
   return show(call, { name: '', problem: null })
 }
 
-async function show(call: AccountCall, newFolder: NewFolder): Promise<{ html: string } | { location: string }> {
+type Shown = { html: string; headers: Record<string, string> } | { location: string }
+
+async function show(call: AccountCall, newFolder: NewFolder): Promise<Shown> {
   const { query } = call
   const { database: db } = call.service
   const asked = addressOf(call)
@@ -79,12 +85,14 @@ async function show(call: AccountCall, newFolder: NewFolder): Promise<{ html: st
   const tags = isRoot ? query.getAll('tag').slice(0, offeredTags) : []
   const isChanged = tags.length > 0 || query.get('sort') === 'changed'
   const cursor = query.get('cursor') ?? undefined
+  const isArranging = !isChanged && mayWrite && query.has('arrange')
   const source = { db, workspaceId, address, cursor }
-  const [list, tree, offered, notice] = await Promise.all([
+  const [list, tree, offered, notice, script] = await Promise.all([
     isChanged ? changedPage({ ...source, tags }) : arrangedPage(source),
     folderTree(db, { workspaceId, place }),
-    isRoot ? tagPage(db, { workspaceId, id: address.knowledgeBaseId, after: '', limit: offeredTags - 1 }) : [],
+    isRoot ? firstTags(db, { workspaceId, id: address.knowledgeBaseId, limit: offeredTags }) : [],
     noticeOf(call, address),
+    isArranging ? scriptPath('workspace') : null,
   ])
   return {
     html: folderView({
@@ -97,7 +105,7 @@ async function show(call: AccountCall, newFolder: NewFolder): Promise<{ html: st
       name,
       isRoot,
       mayWrite,
-      order: isChanged ? 'changed' : mayWrite && query.has('arrange') ? 'arranging' : 'arranged',
+      order: isChanged ? 'changed' : isArranging ? 'arranging' : 'arranged',
       tags,
       offered,
       tree,
@@ -105,6 +113,8 @@ async function show(call: AccountCall, newFolder: NewFolder): Promise<{ html: st
       newFolder,
       moved: query.get('moved') ?? '',
       notice,
+      script,
     }),
+    headers: pageHeaders(isArranging ? { 'script-src': "'self'", 'connect-src': "'self'" } : {}),
   }
 }

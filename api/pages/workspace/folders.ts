@@ -1,8 +1,9 @@
-import { type Caller, isWriter, requireWriter } from '../../../shared/auth/caller.ts'
+import { type Caller, isWriter, requireWriter, visibleWorkspaces } from '../../../shared/auth/caller.ts'
 import { findFolder } from '../../../shared/knowledge-bases/folders.ts'
-import { findKnowledgeBase } from '../../../shared/knowledge-bases/lifecycle.ts'
+import { workspaceOfKnowledgeBase } from '../../../shared/knowledge-bases/queries.ts'
 import type { AccountCall } from '../account-page.ts'
 import { callerOfSession } from '../page-writes.ts'
+import { pageMissing } from '../refusals.ts'
 import { addressOf, type FolderAddress } from './addresses.ts'
 import { type Place, placeOf } from './place.ts'
 
@@ -19,33 +20,40 @@ export type AddressedFolder = {
 
 /** Returns the folder or knowledge base that the path of a page names. Refuses with 404 what the caller cannot see. */
 export async function requireFolder(call: AccountCall): Promise<AddressedFolder> {
-  return found(call, await callerOfSession(call))
+  return find(call, await callerOfSession(call))
 }
 
 /** Returns the folder as `requireFolder` does, and refuses with 403 viewers. */
 export async function requireWritableFolder(call: AccountCall): Promise<AddressedFolder> {
   const caller = await callerOfSession(call)
-  const folder = await found(call, caller)
+  const folder = await find(call, caller)
   requireWriter(caller, folder.workspaceId)
   return folder
 }
 
-async function found(call: AccountCall, caller: Caller): Promise<AddressedFolder> {
+async function find(call: AccountCall, caller: Caller): Promise<AddressedFolder> {
+  const { database: db } = call.service
+  const { location, address } = await locate(call, caller)
+  const place = await placeOf(db, location)
+  return {
+    workspaceId: location.workspace_id,
+    name: (place.folders.at(-1) ?? place.knowledgeBase).name,
+    address,
+    place,
+    mayWrite: isWriter(caller, location.workspace_id),
+  }
+}
+
+async function locate(call: AccountCall, caller: Caller) {
   const { database: db } = call.service
   const asked = addressOf(call)
-  const row =
-    asked.folderId === null
-      ? {
-          ...(await findKnowledgeBase(db, { caller, id: asked.knowledgeBaseId })),
-          knowledge_base_id: asked.knowledgeBaseId,
-        }
-      : await findFolder(db, { caller, id: asked.folderId })
-  const { workspace_id, knowledge_base_id, name } = row
-  return {
-    workspaceId: workspace_id,
-    name,
-    address: { knowledgeBaseId: knowledge_base_id, folderId: asked.folderId },
-    place: await placeOf(db, { workspace_id, knowledge_base_id, folder_id: asked.folderId }),
-    mayWrite: isWriter(caller, workspace_id),
+  if (asked.folderId !== null) {
+    const { id, workspace_id, knowledge_base_id } = await findFolder(db, { caller, id: asked.folderId })
+    const address = { knowledgeBaseId: knowledge_base_id, folderId: id }
+    return { location: { workspace_id, knowledge_base_id, folder_id: id }, address }
   }
+  const { knowledgeBaseId: id } = asked
+  const workspace_id = await workspaceOfKnowledgeBase(db, { id, workspaceIds: visibleWorkspaces(caller) })
+  if (workspace_id === null) throw pageMissing()
+  return { location: { workspace_id, knowledge_base_id: id, folder_id: null }, address: asked }
 }
