@@ -46,10 +46,10 @@ t.test('each change stands where it was, and a removed block where it stood', as
   t.strictSame([counts, left], [{ added: 1, removed: 2, modified: 0, moved: 0 }, 0])
   t.equal(
     linesOf(html).join(' | '),
-    'a | Removed Paragraph b | c | d | Removed Paragraph e | Added Paragraph new | f | 1 unchanged block',
+    'a | Removed Paragraph b | c | d | Removed Paragraph e | Added Paragraph new | f | One unchanged block',
   )
   const moved = show([a, b, c, d], [a, d, b, c])
-  t.match(linesOf(moved.html).join(' | '), 'a | Moved Paragraph, from place 4 to place 2 d | b | 1 unchanged block')
+  t.match(linesOf(moved.html).join(' | '), 'a | Moved Paragraph, from place 4 to place 2 d | b | One unchanged block')
 })
 
 t.test('a reader sees changed words, parts and attributes', async (t) => {
@@ -108,6 +108,16 @@ t.test('a large difference does not hold up other requests, and is cut or shown 
   t.equal(shown?.counts.modified, 4000)
   t.ok((shown?.html.length ?? Number.POSITIVE_INFINITY) <= 1_500_000)
   t.ok((shown?.left ?? 0) > 1000, 'the page says how much it left out')
+  const [small, large] = doc(p('small'), p('x'.repeat(2_000_000))).content as BlockNode[]
+  const [smaller, larger] = doc(p('smaller'), p('y'.repeat(2_000_000))).content as BlockNode[]
+  const beside = show([large, small], [large, smaller])
+  t.match(
+    linesOf(beside.html).join(' | '),
+    /^One unchanged block \| Removed Paragraph small \| Added Paragraph smaller$/,
+  )
+  const within = show([large, small], [larger, smaller])
+  t.equal(within.left, 2, 'what has no room does not hide what comes behind it')
+  t.match(within.html, 'smaller')
   const limit = { mostMs: 0 }
   const requester = { workspaceId: 'wsp_1', userId: 'usr_1' }
   t.equal(await onBehalfOf(requester, () => shownDifference(pair, '/d/doc_1'), limit), null)

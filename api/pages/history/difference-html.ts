@@ -29,8 +29,9 @@ type Compared = { from: string; to: string; path: string; roomForWords: number }
  */
 export type ShownDifference = { html: string; counts: { [op in Operation]: number }; left: number }
 
-// The most characters of HTML of a difference.
+// The most characters of HTML of a difference, and of an unchanged block beside a change.
 const mostHtml = 1_500_000
+const mostBeside = 10_000
 
 // The most characters of JSON that the changed words of a difference on a page take.
 const mostWords = 2 * 1024 * 1024
@@ -63,7 +64,7 @@ export function showDifference({ from, to, path, roomForWords }: Compared): Show
   let shown = 0
   for (const item of differenceItems(differences, lines)) {
     const part = page.item(item)
-    if (html.length + part.length > mostHtml) break
+    if (html.length + part.length > mostHtml) continue
     html += part
     if (item.kind === 'changed') shown += 1
   }
@@ -88,8 +89,11 @@ class DifferencePage {
   }
 
   item(item: ReturnType<typeof differenceItems>[number]): string {
-    if (item.kind === 'gap') return `<li class="gap">${countOf(item.blocks, 'unchanged block')}</li>\n`
-    if (item.kind === 'same') return `<li class="same"><div class="prose">${this.#block(item.block)}</div></li>\n`
+    if (item.kind === 'gap') return gap(item.blocks)
+    if (item.kind === 'same') {
+      const block = this.#block(item.block)
+      return block.length > mostBeside ? gap(1) : `<li class="same">${prose(block)}</li>\n`
+    }
     const { difference } = item
     return `<li class="${difference.op}">${kindOf(difference)}${this.#changed(difference)}</li>\n`
   }
@@ -152,6 +156,6 @@ function prose(html: string): string {
   return element('div', { class: 'prose' }, html)
 }
 
-function countOf(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
+function gap(blocks: number): string {
+  return `<li class="gap">${blocks === 1 ? 'One unchanged block' : `${blocks} unchanged blocks`}</li>\n`
 }

@@ -71,9 +71,11 @@ export class PanelView {
     const form = event.target as HTMLFormElement
     const fields = new URLSearchParams()
     for (const [name, value] of new FormData(form, event.submitter)) fields.append(name, String(value))
-    const { pathname } = new URL(form.action)
+    // A control named `action` or `method` would hide the property of the form.
+    const address = form.getAttribute('action') ?? this.#address
+    const isPost = form.getAttribute('method') === 'post'
     event.preventDefault()
-    void this.#ask(form.method === 'post' ? { address: pathname, body: fields } : { address: `${pathname}?${fields}` })
+    void this.#ask(isPost ? { address, body: fields } : { address: `${address}?${fields}` })
   }
 
   // A link to another view of the panel changes the panel. Every other link leads away.
