@@ -7,6 +7,7 @@ import type { Client } from './support/client.ts'
 import { seedDocuments } from './support/many-documents.ts'
 import { rowsReadBy, type Statement, statementsOf } from './support/plans.ts'
 import { startTestService } from './support/service.ts'
+import { signedInVisitor } from './support/visitor.ts'
 
 const documents = 20_000
 // A statement of a page of 50 items may read so many rows, or sort them. A list of a whole base would read 20,000.
@@ -142,7 +143,8 @@ t.test('every list route is held against its plans, with each of its parameters'
 })
 
 t.test('a page of a list in 20,000 documents is read without reading or sorting all of them', async (t) => {
-  const { signUp, url } = await startTestService(t, withModel)
+  const service = await startTestService(t, withModel)
+  const { signUp, url } = service
   const owner = await signUp({ workspace: 'One' })
   const fixture = await createFixture(owner)
   const other = await signUp({ workspace: 'Two' })
@@ -169,7 +171,38 @@ t.test('a page of a list in 20,000 documents is read without reading or sorting 
       }
     })
   }
+  await t.test('the panels of a document', async (t) => {
+    await client.query(copiesOfJobs)
+    await client.query('ANALYZE translation_jobs')
+    const visitor = await signedInVisitor(service, { userId: owner.user_id })
+    for (const panel of panels) {
+      const path = `/d/${fixture.documentId}/${panel}`
+      const statements = await statementsOf(async () => {
+        t.equal((await visitor.get(path)).status, 200, path)
+      })
+      for (const statement of statements) {
+        const { most, plan } = await rowsReadBy(client, statement)
+        if (most > mostRows) t.fail(`${path} reads ${most} rows`, { statement: statement.text, plan })
+      }
+    }
+  })
 })
+
+// What people see of the fixture's document beside its text.
+const panels = [
+  'relations',
+  'relations?find=rare77',
+  'concepts',
+  'concepts?status=accepted',
+  'translations?translation=fr',
+]
+
+// Jobs of other translations, as many as a busy workspace has.
+const copiesOfJobs = `
+  INSERT INTO translation_jobs (workspace_id, id, model, actor, document_set_id, source_document_id, target_document_id,
+    source_locale, target_locale, source_version, target_version, units, remaining_unit_count, reserved_characters)
+  SELECT workspace_id, id || n, model, actor, document_set_id, source_document_id, 'doc_' || n, source_locale,
+    target_locale, source_version, target_version, units, 0, 0 FROM translation_jobs, generate_series(1, 20000) AS n`
 
 // Calls a list, and a second page of it where there is a cursor. Returns the statements that read.
 async function statementsOfList(t: Test, client: Client, path: string): Promise<Statement[]> {

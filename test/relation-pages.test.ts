@@ -138,6 +138,23 @@ t.test('thousands of relations are shown in pages, each relation once', async (t
   t.equal((await visitor.get(`/d/${hub.id}/relations?incoming=made-up`)).status, 400)
 })
 
+t.test('in a long document the source is found by its words', async (t) => {
+  const { ada, visitor } = await start()
+  const paragraphs = Array.from({ length: 400 }, (_, index) => p(index === 390 ? 'The <needle> of it' : 'Hay'))
+  const { id, blocks } = await make(ada, paragraphs, { title: 'Long' })
+  await untilFresh(ada)
+  const page = `/d/${id}/relations?find=long`
+  const first = await visitor.get(page)
+  t.match(first.html, 'Which block of this document?')
+  t.equal(first.html.match(/<option value="block_/g)?.length, 300)
+  t.notMatch(first.html, 'needle')
+  const found = await visitor.get(`${page}&here=needle`)
+  t.match(found.html, `<option value="${blocks[390]?.attrs.id}">The &lt;needle&gt; of it`)
+  t.match((await visitor.get(`${page}&here=nothingness`)).html, 'No block of this document has')
+  const chosen = await visitor.get(`${page}&block=${blocks[390]?.attrs.id}`)
+  t.match(chosen.html, `<option value="${blocks[390]?.attrs.id}" selected>`)
+})
+
 async function start() {
   const workspace = `Zoo ${Math.random()}`
   const ada = await service.signUp({ workspace })

@@ -19,7 +19,7 @@ const PlacedRow = row(PlacedShape)
 // The most code points of a text that a page shows of a block.
 const longestText = 240
 
-/** The beginning of the text that a block contains, and the titles of the sections around it, outermost first. */
+/** A block that contains text: how the text begins, and the titles of the sections around it, outermost first. */
 export type BlockText = { documentId: string; blockId: string; type: string; text: string; headingPath: string[] }
 
 /**

@@ -1,7 +1,12 @@
 import type { ConceptCandidate } from '../../../shared/concepts/candidates/schema.ts'
 import type { NamedConcept } from '../../../shared/concepts/queries.ts'
 import type { ConceptEvidence, ConceptRelation } from '../../../shared/concepts/schema.ts'
+import { cutText } from '../../../shared/schema/strings.ts'
 import { type Moment, momentOf } from '../render.ts'
+
+// How many aliases of a concept, and how many code points of its description, a panel shows.
+const shownAliases = 10
+const shownDescription = 300
 
 /** The states of candidates that a panel lists, in the order of its links. */
 export const reviewStatuses = ['pending', 'accepted', 'rejected'] as const
@@ -84,8 +89,8 @@ export function conceptLine(
   const evidence = relations.flatMap(({ evidence }) => (evidence === null ? [] : [evidence]))
   return {
     name,
-    description,
-    aliases: alias_objects.map(({ alias }) => alias),
+    description: description === null ? null : shortened(description),
+    aliases: alias_objects.slice(0, shownAliases).map(({ alias }) => alias),
     isCanonical: canonical_document_id === documentId,
     evidence: evidence.slice(0, shownEvidence).map(({ block_id, excerpt, freshness }) => ({
       href: addressOf(documentId, block_id),
@@ -105,6 +110,11 @@ const lagOfEvidence: Record<ConceptEvidence['freshness'], string | null> = {
   dangling_evidence_block: 'The block of the evidence is gone.',
   dangling_document: 'What the concept is related to is gone.',
   dangling_block: 'The block that the concept is related to is gone.',
+}
+
+function shortened(text: string): string {
+  const start = cutText(text, shownDescription)
+  return start === text ? text : `${start}…`
 }
 
 function addressOf(documentId: string, blockId: string | null): string {

@@ -43,7 +43,7 @@ const inverseWords: Record<Predicate, string> = {
   contradicts: 'contradicted by',
 }
 
-/** Puts a relation into the words of a panel. `texts` has the texts of blocks by their ids. */
+/** Puts a relation into the words of a panel. `texts` has the texts of blocks by their addresses. */
 export function relationLine(
   relation: DocumentRelation,
   { direction, texts }: { direction: 'outgoing' | 'incoming'; texts: ReadonlyMap<string, BlockText> },
@@ -86,8 +86,7 @@ function shortened(end: RelationEnd): RelationEnd {
 
 function endOf(end: DocumentRelation['source'], texts: ReadonlyMap<string, BlockText>): RelationEnd {
   const { document_id: documentId, block_id: blockId, document } = end
-  const block = blockId === null ? undefined : texts.get(blockId)
-  const { headingPath = [], text = null } = block?.documentId === documentId ? block : {}
+  const { headingPath = [], text = null } = texts.get(end.uri) ?? {}
   const address = `/d/${documentId}${blockId === null ? '' : `#${blockId}`}`
   const isWhole = blockId === null
   return { title: document?.title ?? null, href: document === null ? null : address, isWhole, headingPath, text }

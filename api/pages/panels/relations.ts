@@ -1,53 +1,28 @@
 import { visibleWorkspaces } from '../../../shared/auth/caller.ts'
 import type { Queryable } from '../../../shared/database/database.ts'
-import { errorCatalogue } from '../../../shared/errors/error-catalogue.ts'
-import { type ErrorCode, Refusal } from '../../../shared/errors/errors.ts'
+import { Refusal } from '../../../shared/errors/errors.ts'
 import { freshnessOfRelations } from '../../../shared/relations/freshness.ts'
 import { listRelations } from '../../../shared/relations/list.ts'
-import {
-  type DocumentRelation,
-  type Predicate,
-  parseDocumentUri,
-  predicates,
-  relationTypes,
-} from '../../../shared/relations/schema.ts'
+import { blockUri, type DocumentRelation, parseDocumentUri, predicates } from '../../../shared/relations/schema.ts'
 import { createRelation, deleteRelation } from '../../../shared/relations/write.ts'
 import { blockIdPattern } from '../../../shared/schema/ids.ts'
 import { cutText } from '../../../shared/schema/strings.ts'
-import { type BlockText, blockTexts, firstBlockTexts } from '../../../shared/search/block-texts.ts'
+import { type BlockText, blockTexts } from '../../../shared/search/block-texts.ts'
 import { decodeCursor, encodeCursor, pageOf } from '../../http/pagination.ts'
 import type { Form } from '../page.ts'
 import { pageWrite, recordPageWrite } from '../page-writes.ts'
 import { view } from '../render.ts'
-import { type PanelCall, panelPage, type RefusedForm } from './frame.ts'
+import { type PanelCall, panelPage } from './frame.ts'
 import { readOnlyWords, tooMuchWords } from './refusal-words.ts'
-import { type RelationTarget, relationTargets } from './relation-targets.ts'
-import { type RelationLine, relationLine, wordsOfPredicate } from './relation-words.ts'
+import { longestNote, type RelationForm, relationForm } from './relation-form.ts'
+import { type RelationLine, relationLine } from './relation-words.ts'
 
 // The endpoint that the cursors of the lists belong to.
 const endpoint = 'panel of relations'
 // How many relations of each direction a page shows.
 const shownAtOnce = 25
-// How many blocks of the document are offered as the source of a new relation.
-const offeredBlocks = 300
-const longestFind = 200
-const longestNote = 500
 
 type RelationList = { lines: RelationLine[]; next: string | null; isFirst: boolean }
-
-/** The form for a new relation as it was filled in. `targets` is null until the person has looked for a target. */
-type RelationForm = {
-  find: string
-  targets: RelationTarget[] | null
-  target: string
-  blocks: { id: string; text: string; isHeading: boolean }[]
-  block: string
-  predicates: { value: Predicate; words: string }[]
-  predicate: string
-  note: string
-  longestFind: number
-  longestNote: number
-}
 
 type RelationsData = {
   address: string
@@ -73,7 +48,7 @@ export const relationsPanel = panelPage({
       freshnessOfRelations(service.database, document),
       relationsOf(call, 'outgoing'),
       relationsOf(call, 'incoming'),
-      mayWrite ? formOf(call, refused) : null,
+      mayWrite ? relationForm(call, refused) : null,
     ])
     const html = relationsView({
       title: 'Relations',
@@ -165,58 +140,5 @@ async function textsOfEnds(
     .flatMap(({ source, target }) => [source, target])
     .flatMap(({ document_id: documentId, block_id: blockId }) => (blockId === null ? [] : [{ documentId, blockId }]))
   const texts = await blockTexts(db, { workspaceIds, blocks })
-  return new Map(texts.map((text) => [text.blockId, text]))
-}
-
-async function formOf(
-  { service, caller, document, query }: PanelCall,
-  refused: RefusedForm | null,
-): Promise<{ form: RelationForm; problem: string | null }> {
-  const field = (name: string) => (refused === null ? query.get(name) : refused.submitted.field(name)) ?? ''
-  const find = cutText(field('find').trim(), longestFind)
-  const form = {
-    find,
-    targets: null,
-    target: field('target'),
-    blocks: [],
-    block: field('block'),
-    predicates: predicates.map((value) => ({ value, words: wordsOfPredicate[value] })),
-    predicate: field('predicate') || relationTypes[0].predicate,
-    note: field('note'),
-    longestFind,
-    longestNote,
-  }
-  if (find === '') return { form, problem: null }
-  try {
-    const [targets, blocks] = await Promise.all([
-      relationTargets(service, { caller, asked: find }),
-      offeredSources(service.database, { document, chosen: form.block }),
-    ])
-    return { form: { ...form, targets, blocks }, problem: null }
-  } catch (error) {
-    if (!(error instanceof Refusal) || error.status >= 500) throw error
-    return { form, problem: searchProblems[error.code] ?? errorCatalogue[error.code].message }
-  }
-}
-
-const searchProblems: { [code in ErrorCode]?: string } = {
-  invalid_query: 'Your words only exclude documents. Add a word that must be there, too.',
-  rate_limited: tooMuchWords,
-}
-
-async function offeredSources(
-  db: Queryable,
-  { document, chosen }: { document: PanelCall['document']; chosen: string },
-): Promise<RelationForm['blocks']> {
-  const { workspace_id: workspaceId, id } = document
-  const first = await firstBlockTexts(db, { workspaceId, id, limit: offeredBlocks })
-  const isOffered = chosen === '' || first.some(({ blockId }) => blockId === chosen)
-  const further = isOffered
-    ? []
-    : await blockTexts(db, { workspaceIds: [workspaceId], blocks: [{ documentId: id, blockId: chosen }] })
-  return [...further, ...first].map(({ blockId, text, type }) => {
-    const short = text.replace(/\s+/g, ' ').trim()
-    const start = cutText(short, 70)
-    return { id: blockId, text: start === short ? start : `${start}…`, isHeading: type === 'heading' }
-  })
+  return new Map(texts.map((text) => [blockUri(text), text]))
 }
