@@ -55,7 +55,7 @@ t.test('what is announced while the listening connection is lost does not keep a
 t.test('a search whose database goes away while it waits claims nothing', async (t) => {
   const site = await startSite(t)
   await createDocument(site, 'heron')
-  const answer = waiting(site.client, 'search/v2', 3000)
+  const answer = waiting(site.client, 'search/v2', 6000)
   await untilWaiting(site, 1)
   await site.stopPostgres()
   t.match(await answer, { status: 503, body: { error: { code: 'service_unavailable' } } })

@@ -57,7 +57,7 @@ const waitingWrites = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Loc
 const restarts = Number(process.env['RESTARTS'] ?? 3)
 
 t.test('no call is reset or refused while processes are replaced behind a load balancer', async (t) => {
-  const site = await startSite(t, { settings: { DRAIN_MS: '3000' } })
+  const site = await startSite(t, { settings: { DRAIN_MS: '5000' } })
   // The load balancer's target, which changes when the process says that it is not ready.
   let current = site.api
   const balancer = { origin: current.origin, calls: 0, ended: false }
