@@ -5,13 +5,26 @@ import { row } from '../../shared/database/row.ts'
 import { searchTopK } from '../../shared/search/search.ts'
 import type { DocumentFilters, Search } from '../../shared/search/statement/request.ts'
 import type { Site } from '../support/site.ts'
+import { fts5 } from './fts5.ts'
 import { type Figure, ms, percentile } from './harness.ts'
+import { corpus, indexCorpus, writeCorpus } from './search-corpus.ts'
 import { cpuMs } from './search-cpu.ts'
+import { querySets } from './search-queries.ts'
 
 type Parameters = Pick<Search, 'blockTypes' | 'sort' | 'perDocument'> & { filters?: DocumentFilters }
 type Asked = { site: Site; workspace: string; queries: readonly string[] }
 
 const rounds = 2
+
+/** Measures searches with each parameter in a corpus of `documents` documents, without the rest of `search`. */
+export async function measureNarrowed(site: Site, { documents = 2000 }: { documents?: number }): Promise<Figure[]> {
+  await writeCorpus(site, corpus(documents))
+  await indexCorpus(site, documents)
+  const sqlite = await fts5(site)
+  sqlite.close()
+  const workspace = (await site.ask('SELECT workspace_id FROM documents LIMIT 1'))[0].workspace_id
+  return measureParameters({ site, workspace, queries: querySets(sqlite).flatMap((set) => set.queries) })
+}
 
 /**
  * Measures the processor time of PostgreSQL for searches with each parameter, beside the same searches without it.
@@ -52,7 +65,7 @@ export async function measureParameters({ site, workspace, queries }: Asked): Pr
 
 /**
  * Puts half of the documents into a folder, and a hundredth into a folder below another one. A tenth gets a tag and a
- * property. The last changes are spread over time, and a tenth are those of another user.
+ * property, and nine tenths another tag. The last changes are spread over time, and a tenth are those of another user.
  */
 async function spreadDocuments(site: Site): Promise<[string, Parameters][]> {
   const folder = async (name: string, parent: object) => {
@@ -70,8 +83,8 @@ async function spreadDocuments(site: Site): Promise<[string, Parameters][]> {
        folder_id = CASE WHEN n % 100 = 7 THEN $2::int8 WHEN n % 2 = 0 THEN $1::int8 END,
        updated_by = CASE WHEN n % 10 = 3 THEN 'usr_bench' ELSE updated_by END,
        updated_at = now() - n * interval '10 minutes',
-       tags = CASE WHEN n % 10 = 4 THEN '{bench}'::text[] ELSE '{}' END,
-       tag_keys = CASE WHEN n % 10 = 4 THEN '{bench}'::text[] ELSE '{}' END,
+       tags = CASE n % 10 WHEN 9 THEN '{}'::text[] WHEN 4 THEN '{bench,most}' ELSE '{most}' END,
+       tag_keys = CASE n % 10 WHEN 9 THEN '{}'::text[] WHEN 4 THEN '{bench,most}' ELSE '{most}' END,
        properties = CASE WHEN n % 10 = 4 THEN '{"status": "open"}'::jsonb ELSE '{}' END
      FROM (SELECT id, row_number() OVER (ORDER BY md5(id)) AS n FROM documents) AS numbered WHERE numbered.id = d.id`,
     [half, hundredth],
@@ -92,6 +105,7 @@ async function spreadDocuments(site: Site): Promise<[string, Parameters][]> {
     ['updated_after, a hundredth', { filters: { updatedAfter: recent_time } }],
     ['updated_before, half', { filters: { updatedBefore: half_time } }],
     ['tag, a tenth', { filters: { metadata: { tags: ['bench'], properties: [] } } }],
+    ['tag, nine tenths', { filters: { metadata: { tags: ['most'], properties: [] } } }],
     ['property, a tenth', { filters: { metadata: { tags: [], properties: [{ name: 'status', value: 'open' }] } } }],
     ['block_type=heading', { blockTypes: ['heading'] }],
     ['block_type=table', { blockTypes: ['table'] }],
