@@ -60,10 +60,13 @@ async function suggestionInTime(
   database: SearchDatabase,
   { search, languages }: { search: Search; languages: readonly string[] },
 ): Promise<string | null> {
+  const query = { ...prepare(search, languages), scope: search.scope, statistics: await indexStatistics(database) }
+  const narrowing = await narrowingOf(database, { ...query, recheck: { ...query.recheck, title: null } })
+  const listed = narrowing?.listed === 'scope'
   try {
     return await inSnapshot(database, async (snapshot) => {
       await snapshot.query(sql.unsafe`SELECT set_config('statement_timeout', ${String(suggestionMs)}, true)`)
-      return suggestionFor(snapshot, { ...prepare(search, languages), scope: search.scope, languages })
+      return suggestionFor(snapshot, { ...query, languages, listed })
     })
   } catch (error) {
     if (error instanceof StatementTimeoutError) return null

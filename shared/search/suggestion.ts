@@ -26,28 +26,30 @@ type Suggestible = {
   /** The scope lexemes, which each match carries. */
   scopes: ScopeLexemes
   languages: readonly string[]
+  /** Whether filters leave so few documents that all their blocks can be looked at. */
+  listed: boolean
 }
 
 /**
  * The query with its unknown words replaced by the nearest words of the searched scope; null where no word can be
- * replaced. Unknown is a word that no block in scope contains. It is replaced only if it has at least four characters,
- * by a word at most one edit away, or two from eight characters on. Of equally near words, the word is taken that
- * stands in the same blocks as the known words, and then the more frequent word. The vocabulary is that of the
- * workspaces, so each word of it is confirmed in the scope. Pass a snapshot as `db`. The work is bounded: the first
- * four unknown words are replaced.
+ * replaced. Unknown is a word that no block in scope contains. A word of which not all blocks could be looked at counts
+ * as known (`countInScope`). An unknown word is replaced only if it has at least four characters, by a word at most one
+ * edit away, or two from eight characters on. Of equally near words, the word is taken that stands in the same blocks
+ * as the known words, and then the more frequent word. The vocabulary is that of the workspaces, so each word of it is
+ * confirmed in the scope. Pass a snapshot as `db`. The work is bounded: the first four unknown words are replaced.
  */
-export async function suggestionFor(db: Queryable, { query, scope, scopes: given, languages }: Suggestible) {
+export async function suggestionFor(db: Queryable, { query, scopes: given, languages, ...searched }: Suggestible) {
   const words = query.required.flat().flatMap((clause) => wordsOf(clause, languages))
-  const scopes = [...given, ...workspaceScope(scope)]
+  const scopes = [...given, ...workspaceScope(searched.scope)]
   const tsqueries = words.map(({ term }) => inScopes(term.tsquery, scopes))
   if (words.every(({ most }) => most === 0)) return null
-  const present = await countInScope(db, { tsqueries, scope, most: 1 })
-  const isKnown = (_: unknown, index: number) => (present[index] ?? 0) > 0
+  const present = await countInScope(db, { ...searched, tsqueries, most: 1 })
+  const isKnown = (_: unknown, index: number) => present[index] !== 0
   const known = tsqueries.filter(isKnown)
   const unknown = words.filter((word, index) => word.most > 0 && !isKnown(word, index))
   const distinct = [...new Map(unknown.map((word) => [word.lexeme, word])).values()].slice(0, mostUnknown)
-  const candidates = await nearestWords(db, { words: distinct, scope })
-  const counts = await countsOf(db, { candidates: candidates.flat(), known, scope, scopes })
+  const candidates = await nearestWords(db, { words: distinct, scope: searched.scope })
+  const counts = await countsOf(db, { ...searched, candidates: candidates.flat(), known, scopes })
   const replacements = new Map(
     distinct.flatMap(({ lexeme }, index) => {
       const best = bestOf(candidates[index] ?? [], counts)
@@ -116,20 +118,19 @@ type Counts = { alone: number; together: number }
 
 async function countsOf(
   db: Queryable,
-  of: { candidates: readonly Candidate[]; known: readonly string[]; scope: SearchScope; scopes: ScopeLexemes },
+  of: Pick<Suggestible, 'scope' | 'scopes' | 'listed'> & {
+    candidates: readonly Candidate[]
+    known: readonly string[]
+  },
 ): Promise<ReadonlyMap<string, Counts>> {
   const words = [...new Set(of.candidates.map(({ word }) => word))]
   if (words.length === 0) return new Map()
   const alone = words.map((word) => inScopes(quoteLexeme(word), of.scopes))
   const neighbours = of.known.slice(0, mostNeighbours).map((tsquery) => `(${tsquery})`)
   const together = neighbours.length === 0 ? [] : alone.map((tsquery) => [tsquery, ...neighbours].join(' & '))
-  const counts = await countInScope(db, { tsqueries: [...alone, ...together], scope: of.scope, most: countedBlocks })
-  return new Map(
-    words.map((word, index) => [
-      word,
-      { alone: counts[index] ?? 0, together: neighbours.length === 0 ? 0 : (counts[words.length + index] ?? 0) },
-    ]),
-  )
+  const counts = await countInScope(db, { ...of, tsqueries: [...alone, ...together], most: countedBlocks })
+  const countAt = (index: number) => (counts[index] === 'unknown' ? 0 : (counts[index] ?? 0))
+  return new Map(words.map((word, index) => [word, { alone: countAt(index), together: countAt(words.length + index) }]))
 }
 
 function bestOf(candidates: readonly Candidate[], counts: ReadonlyMap<string, Counts>): string | undefined {

@@ -1,7 +1,8 @@
 import Type from 'typebox'
 import { type Queryable, sql } from '../../database/database.ts'
 import { row } from '../../database/row.ts'
-import { amongWorkspaces } from './conditions.ts'
+import { Nullable } from '../../schema/identifiers.ts'
+import { amongWorkspaces, type Fragment } from './conditions.ts'
 import { isInFreshDocument } from './matches.ts'
 import type { SearchScope } from './request.ts'
 import { scopeTables } from './scope.ts'
@@ -11,28 +12,50 @@ const mostBlocks = 1000
 // The most words that one probe of the vocabulary returns.
 const mostWords = 5000
 
+/** How many blocks in scope match a tsquery, or `unknown` where blocks that were not looked at may match. */
+export type BlockCount = number | 'unknown'
+
 /**
  * For each tsquery the number of blocks in scope that match it and whose index is current, at most `most`. Only the
  * first 1,000 blocks of the workspaces are looked at, so the number is too low where few of many blocks are in scope.
+ * If none of so many blocks is in scope, all blocks of the `listed` documents are looked at. Without this list, the
+ * count is unknown.
  */
 export async function countInScope(
   db: Queryable,
-  asked: { tsqueries: readonly string[]; scope: SearchScope; most: number },
-): Promise<readonly number[]> {
-  const { tsqueries, scope, most } = asked
-  return db.anyFirst(sql.type(row(Type.Object({ matching: Type.Number() })))`
-    WITH ${scopeTables(scope, { listed: false })} asked AS (
+  asked: { tsqueries: readonly string[]; scope: SearchScope; listed: boolean; most: number },
+): Promise<readonly BlockCount[]> {
+  const { tsqueries, scope, listed, most } = asked
+  const counts = await db.anyFirst(sql.type(row(Type.Object({ matching: Nullable(Type.Number()) })))`
+    WITH ${scopeTables(scope, { listed })} asked AS (
       SELECT * FROM ${sql.unnest(
         tsqueries.map((tsquery, n) => [tsquery, n]),
         ['text', 'int4'],
       )} AS asked (tsquery, n))
-    SELECT (SELECT count(*) FROM (
-      SELECT FROM (
-        SELECT b.workspace_id, b.document_id FROM search_blocks b
-        WHERE b.tsv @@ asked.tsquery::tsquery AND ${amongWorkspaces(sql.fragment`b.workspace_id`, scope)}
-        LIMIT ${mostBlocks}) AS b
-      WHERE ${isInFreshDocument(scope)} LIMIT ${most}) AS found) AS matching
-    FROM asked ORDER BY asked.n`)
+    SELECT CASE
+      WHEN first.matching > 0 OR (SELECT count(*) FROM (${firstBlocks(scope)}) AS b) < ${mostBlocks}
+        THEN first.matching
+      ELSE ${listed ? countInDocuments(scope, most) : sql.fragment`NULL`} END AS matching
+    FROM asked CROSS JOIN LATERAL (
+      SELECT count(*) AS matching FROM (
+        SELECT FROM (${firstBlocks(scope)}) AS b WHERE ${isInFreshDocument(scope)} LIMIT ${most}) AS found
+    ) AS first
+    ORDER BY asked.n`)
+  return counts.map((count) => count ?? 'unknown')
+}
+
+function firstBlocks(scope: SearchScope): Fragment {
+  return sql.fragment`
+    SELECT b.workspace_id, b.document_id FROM search_blocks b
+    WHERE b.tsv @@ asked.tsquery::tsquery AND ${amongWorkspaces(sql.fragment`b.workspace_id`, scope)}
+    LIMIT ${mostBlocks}`
+}
+
+function countInDocuments(scope: SearchScope, most: number): Fragment {
+  return sql.fragment`(
+    SELECT count(*) FROM (
+      SELECT FROM scoped d JOIN search_blocks b ON b.workspace_id = d.workspace_id AND b.document_id = d.id
+      WHERE ts_match_vq(b.tsv, asked.tsquery::tsquery) AND ${isInFreshDocument(scope)} LIMIT ${most}) AS found)`
 }
 
 /** What finds the words near a word: how they begin, how they end, single edits of it, and their length. */
