@@ -29,8 +29,9 @@ t.test('a word of the chosen documents is kept, however often it stands in other
 
 t.test('a word of which not all blocks were looked at is not said to be unknown', async (t) => {
   const asked = { tsqueries: ["'system'", "'configure'", "'absent'"], scope: last, most: 1 }
-  t.strictSame(await countInScope(service.database, { ...asked, listed: false }), ['unknown', 1, 0])
-  t.strictSame(await countInScope(service.database, { ...asked, listed: true }), [1, 1, 0])
+  t.strictSame(await countInScope(service.database, { ...asked, blocksInList: null }), ['unknown', 1, 0])
+  t.strictSame(await countInScope(service.database, { ...asked, blocksInList: 1202 }), [1, 1, 0])
+  t.strictSame(await countInScope(service.database, { ...asked, blocksInList: 900 }), [1, 1, 0])
 })
 
 t.test('suggesting reads no blocks of other workspaces', async (t) => {
@@ -41,7 +42,7 @@ t.test('suggesting reads no blocks of other workspaces', async (t) => {
     t.equal(await suggestionOf('system configre', small.scope), 'system configure')
   })
   const counting = sent.filter(({ text }) => text.includes('AS asked (tsquery, n)'))
-  t.equal(counting.length, 2)
+  t.ok(counting.length > 1)
   for (const statement of counting) {
     const { most, plan } = await rowsReadBy(client, statement)
     t.ok(most <= 20, `at most 20 rows: ${most} in\n${plan}`)

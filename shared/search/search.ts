@@ -62,11 +62,11 @@ async function suggestionInTime(
 ): Promise<string | null> {
   const query = { ...prepare(search, languages), scope: search.scope, statistics: await indexStatistics(database) }
   const narrowing = await narrowingOf(database, { ...query, recheck: { ...query.recheck, title: null } })
-  const listed = narrowing?.listed === 'scope'
+  const blocksInList = narrowing?.listed === 'scope' ? narrowing.blocks : null
   try {
     return await inSnapshot(database, async (snapshot) => {
       await snapshot.query(sql.unsafe`SELECT set_config('statement_timeout', ${String(suggestionMs)}, true)`)
-      return suggestionFor(snapshot, { ...query, languages, listed })
+      return suggestionFor(snapshot, { ...query, languages, blocksInList })
     })
   } catch (error) {
     if (error instanceof StatementTimeoutError) return null

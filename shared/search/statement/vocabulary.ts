@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { type Queryable, sql } from '../../database/database.ts'
 import { row } from '../../database/row.ts'
 import { Nullable } from '../../schema/identifiers.ts'
-import { amongWorkspaces, type Fragment } from './conditions.ts'
+import { amongWorkspaces } from './conditions.ts'
 import { isInFreshDocument } from './matches.ts'
 import type { SearchScope } from './request.ts'
 import { scopeTables } from './scope.ts'
@@ -18,44 +18,39 @@ export type BlockCount = number | 'unknown'
 /**
  * For each tsquery the number of blocks in scope that match it and whose index is current, at most `most`. Only the
  * first 1,000 blocks of the workspaces are looked at, so the number is too low where few of many blocks are in scope.
- * If none of so many blocks is in scope, all blocks of the `listed` documents are looked at. Without this list, the
- * count is unknown.
+ * If none of so many blocks is in scope, the count is unknown, unless the scope can be listed. `blocksInList` says how
+ * many blocks a list of all documents in scope has, and is null where there are too many documents. All blocks of the
+ * list are looked at where they are few, or where the first blocks say nothing.
  */
 export async function countInScope(
   db: Queryable,
-  asked: { tsqueries: readonly string[]; scope: SearchScope; listed: boolean; most: number },
+  asked: { tsqueries: readonly string[]; scope: SearchScope; blocksInList: number | null; most: number },
 ): Promise<readonly BlockCount[]> {
-  const { tsqueries, scope, listed, most } = asked
+  const { tsqueries, scope, blocksInList, most } = asked
+  const listed = blocksInList !== null
+  const inDocuments = sql.fragment`(
+    SELECT count(*) FROM (
+      SELECT FROM scoped d JOIN search_blocks b ON b.workspace_id = d.workspace_id AND b.document_id = d.id
+      WHERE ts_match_vq(b.tsv, asked.tsquery::tsquery) AND ${isInFreshDocument(scope)} LIMIT ${most}) AS found)`
+  // A table of its own, so that PostgreSQL reads the index. For one row alone, it would look through all blocks.
+  const inFirstBlocks = sql.fragment`(
+    WITH first AS MATERIALIZED (
+      SELECT b.workspace_id, b.document_id FROM search_blocks b
+      WHERE b.tsv @@ asked.tsquery::tsquery AND ${amongWorkspaces(sql.fragment`b.workspace_id`, scope)}
+      LIMIT ${mostBlocks})
+    SELECT CASE
+      WHEN count(*) > 0 OR (SELECT count(*) FROM first) < ${mostBlocks} THEN count(*)
+      ELSE ${listed ? inDocuments : sql.fragment`NULL`} END
+    FROM (SELECT FROM first b WHERE ${isInFreshDocument(scope)} LIMIT ${most}) AS found)`
   const counts = await db.anyFirst(sql.type(row(Type.Object({ matching: Nullable(Type.Number()) })))`
     WITH ${scopeTables(scope, { listed })} asked AS (
       SELECT * FROM ${sql.unnest(
         tsqueries.map((tsquery, n) => [tsquery, n]),
         ['text', 'int4'],
       )} AS asked (tsquery, n))
-    SELECT CASE
-      WHEN first.matching > 0 OR (SELECT count(*) FROM (${firstBlocks(scope)}) AS b) < ${mostBlocks}
-        THEN first.matching
-      ELSE ${listed ? countInDocuments(scope, most) : sql.fragment`NULL`} END AS matching
-    FROM asked CROSS JOIN LATERAL (
-      SELECT count(*) AS matching FROM (
-        SELECT FROM (${firstBlocks(scope)}) AS b WHERE ${isInFreshDocument(scope)} LIMIT ${most}) AS found
-    ) AS first
+    SELECT ${listed && blocksInList <= mostBlocks ? inDocuments : inFirstBlocks} AS matching FROM asked
     ORDER BY asked.n`)
   return counts.map((count) => count ?? 'unknown')
-}
-
-function firstBlocks(scope: SearchScope): Fragment {
-  return sql.fragment`
-    SELECT b.workspace_id, b.document_id FROM search_blocks b
-    WHERE b.tsv @@ asked.tsquery::tsquery AND ${amongWorkspaces(sql.fragment`b.workspace_id`, scope)}
-    LIMIT ${mostBlocks}`
-}
-
-function countInDocuments(scope: SearchScope, most: number): Fragment {
-  return sql.fragment`(
-    SELECT count(*) FROM (
-      SELECT FROM scoped d JOIN search_blocks b ON b.workspace_id = d.workspace_id AND b.document_id = d.id
-      WHERE ts_match_vq(b.tsv, asked.tsquery::tsquery) AND ${isInFreshDocument(scope)} LIMIT ${most}) AS found)`
 }
 
 /** What finds the words near a word: how they begin, how they end, single edits of it, and their length. */
