@@ -49,7 +49,14 @@ t.test('front matter of the body and tags and properties become one, and the doc
 t.test('front matter that is no mapping is not lost', async (t) => {
   const ada = await signUp()
   const bomb = `a: &a [x]\nb: &b [${'*a, '.repeat(50)}]\nc: &c [${'*b, '.repeat(50)}]\nd: [${'*c, '.repeat(50)}]`
-  for (const yaml of ['- a\n- b', 'just text', 'a: [', `x: ${'['.repeat(20_000)}`, `big: ${'x'.repeat(70_000)}`]) {
+  for (const yaml of [
+    '- a\n- b',
+    'just text',
+    'a: 1\nb: 2\na: 3',
+    'a: [',
+    `x: ${'['.repeat(20_000)}`,
+    `big: ${'x'.repeat(70_000)}`,
+  ]) {
     const id = await written(ada, `---\n${yaml}\n---\n\ntext\n`, { tags: ['tag'] })
     const { content, warnings } = (await read(ada, id)).body.data
     const { yaml: above, rest } = parted(content)
@@ -163,6 +170,18 @@ t.test('what does not fit into tags or properties stays in the front matter', as
   t.same(parse(full?.rest ?? '').tags, many.slice(50))
 })
 
+t.test('ten thousand entries are kept beside the tags of the document, unless a key comes twice', (t) => {
+  const keys = Array.from({ length: 10_000 }, (_, n) => `k${n}`)
+  const yaml = mergedFrontMatter(`{${keys.join(',')}}`, { tags: ['tag'], properties: {} })
+  t.strictSame(parse(yaml ?? '', { uniqueKeys: false }), {
+    ...Object.fromEntries(keys.map((key) => [key, null])),
+    tags: ['tag'],
+  })
+  t.equal(mergedFrontMatter(`{${[...keys, 'k7'].join(',')}}`, { tags: ['tag'], properties: {} }), null)
+  t.equal(readFrontMatter('tags: [a]\n"tags": [b]'), null, 'none of two lists of tags is dropped')
+  t.end()
+})
+
 t.test('hostile front matter is read in time that grows with its length alone', async (t) => {
   const shapes: Record<string, (size: number) => string> = {
     sequences: (size) => `a: ${'['.repeat(size)}`,
@@ -172,6 +191,7 @@ t.test('hostile front matter is read in time that grows with its length alone', 
     anchors: (size) => Array.from({ length: size / 16 }, (_, n) => `k${n}: &a${n} x`).join('\n'),
     aliases: (size) => `k: &a x\nl: [${'*a,'.repeat(size / 3)}]`,
     quotes: (size) => `a: "${'\\n'.repeat(size / 2)}"`,
+    'keys alone': (size) => `{${Array.from({ length: size / 6 }, (_, n) => `${n}`.padStart(5, 'k')).join(',')}}`,
     comments: (size) => '#\n'.repeat(size / 2),
     keys: (size) => '? '.repeat(size / 2),
   }

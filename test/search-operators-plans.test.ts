@@ -41,6 +41,10 @@ t.test('a title with a common word is found without reading the blocks with this
   await readsAtMost(t, bounds)
 })
 
+t.test('a title or a rare word is found without reading the blocks with the word of the title', async (t) => {
+  await readsAtMost(t, { 'title:always OR ouverture': 600 }, exhaustive)
+})
+
 t.test('blocks with either of two common words are not counted in each search', async (t) => {
   await readsAtMost(t, { 'kernel OR memory': 1800 })
 })
@@ -67,11 +71,32 @@ t.test('a search in documents with a title finds all matches in them, and no oth
   }
 })
 
+t.test('of a title or a word, the titles with either and the blocks with the word are found', async (t) => {
+  for (const word of ['ouverture', 'kernel']) {
+    const q = `title:always OR ${word}`
+    const expected = [
+      ...texts.filter((text) => text.split(' ').includes(word)),
+      ...titles.filter((text) => text.split(' ').some((part) => part === 'always' || part === word)),
+    ].sort()
+    t.strictSame((await exhaustive(q)).sort(), expected, q)
+    const best = await ranked(q)
+    t.equal(best.length, 10, q)
+    t.ok(
+      best.every((text) => expected.includes(text)),
+      q,
+    )
+  }
+})
+
 /** Asserts how many rows each statement of some searches reads at most. */
-async function readsAtMost(t: Test, bounds: Record<string, number>): Promise<void> {
+async function readsAtMost(
+  t: Test,
+  bounds: Record<string, number>,
+  search: (q: string) => Promise<unknown> = ranked,
+): Promise<void> {
   for (const [q, most] of Object.entries(bounds)) {
     const sent = await statementsOf(async () => {
-      await ranked(q)
+      await search(q)
     })
     const read = sent.filter(({ text }) => text.includes('FROM search_blocks'))
     t.ok(read.length > 0, q)

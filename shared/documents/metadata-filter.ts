@@ -35,10 +35,10 @@ export function hasMetadata({ tags, properties }: MetadataFilter): Fragment {
  */
 export function documentsFoundBy({ tags, properties }: MetadataFilter, workspaceId: Fragment): Fragment {
   const found = [
-    ...tags.map((tag) => [sql.fragment`tag_filter(${tagKey(tag)})`]),
+    ...tags.map((tag) => [sql.fragment`(SELECT tag_filter(${tagKey(tag)}))`]),
     ...properties.map(({ name, value }) => {
       const texts = readings(value).flatMap((form) => (Array.isArray(form) ? [] : [JSON.stringify(form)]))
-      return texts.map((json) => sql.fragment`property_filter(${name}, ${json}::jsonb #>> '{}')`)
+      return texts.map((json) => sql.fragment`(SELECT property_filter(${name}, ${json}::jsonb #>> '{}'))`)
     }),
   ].map((filters) => {
     const each = filters.map(

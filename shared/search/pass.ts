@@ -38,6 +38,8 @@ export type TopKQuery = Condition & {
   narrowing: Narrowing | null
   /** Whether half of the terms suffice if no block has all of them. Then the caller searches once more. */
   relaxable?: boolean
+  /** The number of documents in scope, if a search in the same snapshot has counted them. */
+  documentCount?: number
   sort?: Search['sort']
   perDocument?: Search['perDocument']
 }
@@ -79,6 +81,7 @@ export async function runPass(db: Queryable, input: { query: TopKQuery } & PassO
     scope,
     listed: narrowing?.listed ?? null,
     countedFrom: leastHitsOfAnswer(query, { cut, read, inScopeOnly }),
+    documentCount: query.documentCount ?? null,
     ...conditionOf(query, cut),
     order: {
       by: 'score',

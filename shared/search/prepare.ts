@@ -21,7 +21,7 @@ import { blockTypeLexeme, knowledgeBaseLexeme, localeLexeme, type ScopeLexemes }
  */
 export function prepare({ q, scope, blockTypes, syntax, typing }: Search, languages: readonly string[]) {
   const query = parseQuery(q, { syntax, typing })
-  const { terms, titles, rows, ofTitles } = termsOf(query, languages)
+  const { terms, found, titles, rows, ofTitles } = termsOf(query, languages)
   const excluded = excludedTerms(query, languages)
   const { workspaceIds } = scope
   const required = titles.flatMap(({ title, text }) => (text === null ? [`(${exactly(title)})`] : []))
@@ -52,7 +52,7 @@ export function prepare({ q, scope, blockTypes, syntax, typing }: Search, langua
     terms,
     excluded,
     scopes,
-    condition: conjunction(terms, scopes),
+    condition: conjunction(found ?? terms, scopes),
     always,
     recheck: { ...always, tsquery: tsquery.join(' & ') || null },
   }
@@ -60,6 +60,8 @@ export function prepare({ q, scope, blockTypes, syntax, typing }: Search, langua
 
 type QueryTerms = {
   terms: readonly (Term & TermQuery)[]
+  /** What finds the blocks that can be hits; absent where that are the blocks with all terms. */
+  found?: readonly Pick<TermQuery, 'tsquery'>[]
   titles: readonly TitleCondition[]
   rows: Recheck['rows']
   /** Whether only titles can be hits. */
@@ -84,6 +86,13 @@ function termsOf(query: Query, languages: readonly string[]): QueryTerms {
   if (texts.length === 0) {
     return { terms: titles.map(({ title }) => title), titles: [], rows: 'any', ofTitles: true }
   }
-  const all = anyOfTerms([...texts, ...titles.map(({ title }) => title)])
-  return { terms: [all], titles, rows: { matching: exactly(anyOfTerms(texts)) }, ofTitles: false }
+  const [ofTitle, ofText] = [anyOfTerms(titles.map(({ title }) => title)), anyOfTerms(texts)]
+  return {
+    terms: [anyOfTerms([ofText, ofTitle])],
+    // The index names the titles with a word, and not all blocks with it.
+    found: [{ tsquery: `(${inTitles(ofTitle.tsquery)}) | ${ofText.tsquery}` }],
+    titles,
+    rows: { matching: exactly(ofText) },
+    ofTitles: false,
+  }
 }

@@ -17,13 +17,13 @@ export type RelaxedQuery = Omit<TopKQuery, keyof Condition | 'minimumShouldMatch
 
 /**
  * Finds the best of the blocks that contain at least half of the terms. Where no block does, finds documents whose best
- * blocks contain half of them together. All hits are marked as relaxed.
+ * blocks contain half of them together. All hits are marked as relaxed. Pass a snapshot as `db`.
  */
 export async function topKOfHalf(db: Queryable, query: RelaxedQuery): Promise<TopK> {
   const half = halfOf(query.terms)
   const inBlocks = await topKOfSome(db, query, half)
   if (inBlocks.hits.length > 0 || half === 1) return inBlocks
-  return topKOfDocuments(db, query, half)
+  return topKOfDocuments(db, { ...query, documentCount: inBlocks.answer.document_count }, half)
 }
 
 // The hits of a document are limited and sorted by time only after the words of all its hits are known.

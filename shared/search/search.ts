@@ -60,10 +60,13 @@ async function suggestionInTime(
   database: SearchDatabase,
   { search, languages }: { search: Search; languages: readonly string[] },
 ): Promise<string | null> {
+  const query = { ...prepare(search, languages), scope: search.scope, statistics: await indexStatistics(database) }
+  const narrowing = await narrowingOf(database, { ...query, recheck: { ...query.recheck, title: null } })
+  const blocksInList = narrowing?.listed === 'scope' ? narrowing.blocks : null
   try {
     return await inSnapshot(database, async (snapshot) => {
       await snapshot.query(sql.unsafe`SELECT set_config('statement_timeout', ${String(suggestionMs)}, true)`)
-      return suggestionFor(snapshot, { ...prepare(search, languages), scope: search.scope, languages })
+      return suggestionFor(snapshot, { ...query, languages, blocksInList })
     })
   } catch (error) {
     if (error instanceof StatementTimeoutError) return null
@@ -93,7 +96,16 @@ export async function searchExhaustive(
     const order = { by: 'document' as const, after: cursor, read } as const
     const listed = narrowing?.listed ?? null
     const recheck = { ...prepared.recheck, title: titleInScope(prepared.recheck, query) }
-    const answer = await runSearch(db, { scope, listed, countedFrom: 0, condition, recheck, order, limit: limit + 1 })
+    const answer = await runSearch(db, {
+      scope,
+      listed,
+      countedFrom: 0,
+      documentCount: null,
+      condition,
+      recheck,
+      order,
+      limit: limit + 1,
+    })
     return { found: { answer, terms, excluded }, languages: answer.languages }
   })
   const projection = projectionOf(answer)
@@ -142,12 +154,14 @@ async function bestOf(
   const best = isTyped || whole === null ? await topK(database, { ...typed, relaxable }) : whole
   if (best.hits.length > 0 || terms === null) return best
   return inSnapshot(database, async (snapshot) => {
-    const again = await topK(snapshot, typed)
+    const again = await topK(snapshot, { ...typed, relaxable: true })
     if (again.hits.length > 0) return again
     const counted = typed.terms.map(({ tsquery }, index) => [tsquery, again.answer.matching[index] ?? 0] as const)
     const matching = new Map(counted)
     const there = terms.filter(({ tsquery }) => matching.get(tsquery) !== 0)
-    return there.length < halfOf(terms) ? again : topKOfHalf(snapshot, { ...relaxed, terms, matching })
+    // Only the last answer counts the documents in scope.
+    if (there.length < halfOf(terms)) return topK(snapshot, typed)
+    return topKOfHalf(snapshot, { ...relaxed, terms, matching })
   })
 }
 

@@ -4,13 +4,16 @@ import { codePoints } from '../schema/code-points.ts'
 import type { Clause, Query } from './matching/grammar.ts'
 import { inScopes, type TermQuery, termQueries } from './matching/query.ts'
 import type { Term } from './matching/term.ts'
-import { workspaceBounds } from './ranking/tuning.ts'
+import { inTier } from './ranking/cuts.ts'
+import type { IndexStatistics } from './ranking/selectivity.ts'
+import { titleTiers } from './ranking/tuning.ts'
 import type { SearchScope } from './statement/request.ts'
 import { countInScope, probeVocabulary } from './statement/vocabulary.ts'
-import { quoteLexeme, type ScopeLexemes, workspaceLexeme } from './text/lexemes.ts'
+import { quoteLexeme, type ScopeLexemes } from './text/lexemes.ts'
 import { editDistance, mostEdits, probesOf } from './text/spelling.ts'
 import { type Token, tokenise } from './text/tokenise.ts'
 import { isVocabulary } from './text/vocabulary.ts'
+import { allOf, workspacesOf } from './workspaces.ts'
 
 // A query has at most so many words that are corrected, and each of them so many words to choose from.
 const mostUnknown = 4
@@ -26,28 +29,28 @@ type Suggestible = {
   /** The scope lexemes, which each match carries. */
   scopes: ScopeLexemes
   languages: readonly string[]
+  /** Blocks of the documents that filters leave, where these are few; otherwise null. */
+  blocksInList: number | null
+  statistics: IndexStatistics
 }
 
 /**
  * The query with its unknown words replaced by the nearest words of the searched scope; null where no word can be
- * replaced. Unknown is a word that no block in scope contains. It is replaced only if it has at least four characters,
- * by a word at most one edit away, or two from eight characters on. Of equally near words, the word is taken that
- * stands in the same blocks as the known words, and then the more frequent word. The vocabulary is that of the
- * workspaces, so each word of it is confirmed in the scope. Pass a snapshot as `db`. The work is bounded: the first
- * four unknown words are replaced.
+ * replaced. Unknown is a word that no block in scope contains. A word of which not all blocks could be looked at counts
+ * as known (`countInScope`). An unknown word is replaced only if it has at least four characters, by a word at most one
+ * edit away, or two from eight characters on. Of equally near words, the word is taken that stands in the same blocks
+ * as the known words, and then the more frequent word. The vocabulary is that of the workspaces, so each word of it is
+ * confirmed in the scope. Pass a snapshot as `db`. The work is bounded: the first four unknown words are replaced.
  */
-export async function suggestionFor(db: Queryable, { query, scope, scopes: given, languages }: Suggestible) {
+export async function suggestionFor(db: Queryable, { query, languages, ...searched }: Suggestible) {
   const words = query.required.flat().flatMap((clause) => wordsOf(clause, languages))
-  const scopes = [...given, ...workspaceScope(scope)]
-  const tsqueries = words.map(({ term }) => inScopes(term.tsquery, scopes))
   if (words.every(({ most }) => most === 0)) return null
-  const present = await countInScope(db, { tsqueries, scope, most: 1 })
-  const isKnown = (_: unknown, index: number) => (present[index] ?? 0) > 0
-  const known = tsqueries.filter(isKnown)
-  const unknown = words.filter((word, index) => word.most > 0 && !isKnown(word, index))
+  const absent = await absentWords(db, { words, searched })
+  const known = words.filter((word) => !absent.has(word)).map(({ term }) => inScopeOf(searched, term.tsquery))
+  const unknown = words.filter((word) => word.most > 0 && absent.has(word))
   const distinct = [...new Map(unknown.map((word) => [word.lexeme, word])).values()].slice(0, mostUnknown)
-  const candidates = await nearestWords(db, { words: distinct, scope })
-  const counts = await countsOf(db, { candidates: candidates.flat(), known, scope, scopes })
+  const candidates = await nearestWords(db, { words: distinct, scope: searched.scope })
+  const counts = await countsOf(db, { ...searched, candidates: candidates.flat(), known })
   const replacements = new Map(
     distinct.flatMap(({ lexeme }, index) => {
       const best = bestOf(candidates[index] ?? [], counts)
@@ -57,10 +60,29 @@ export async function suggestionFor(db: Queryable, { query, scope, scopes: given
   return replacements.size === 0 ? null : replaced(query.text, unknown, replacements)
 }
 
-// The lists of the words hold the blocks of all workspaces, of which the index leaves out the others.
-function workspaceScope({ workspaceIds }: SearchScope): ScopeLexemes {
-  return workspaceIds.length > workspaceBounds.most ? [] : [workspaceIds.map(workspaceLexeme)]
+// The short lists of the blocks with much impact are read first. Most words that are known stand in such a block.
+async function absentWords(
+  db: Queryable,
+  { words, searched }: { words: readonly QueryWord[]; searched: Searched },
+): Promise<ReadonlySet<QueryWord>> {
+  const counted = async (some: readonly QueryWord[], tsqueryOf: (word: QueryWord) => string) => {
+    const tsqueries = some.map((word) => inScopeOf(searched, tsqueryOf(word)))
+    const counts = some.length === 0 ? [] : await countInScope(db, { ...searched, tsqueries, most: 1 })
+    return new Map(some.map((word, index) => [word, counts[index] ?? 0]))
+  }
+  const inTitles = await counted(words, ({ term }) => inTier(term, titleTiers))
+  const others = words.filter((word) => inTitles.get(word) === 0 || inTitles.get(word) === 'unknown')
+  const counts = await counted(others, ({ term }) => term.tsquery)
+  return new Set(others.filter((word) => counts.get(word) === 0))
 }
+
+// The lists of the words hold the blocks of all workspaces. The index leaves out the others where the searched workspaces
+// are small.
+function inScopeOf({ scope, scopes, statistics }: Searched, tsquery: string): string {
+  return allOf([inScopes(tsquery, scopes), workspacesOf(scope, statistics)])
+}
+
+type Searched = Pick<Suggestible, 'scope' | 'scopes' | 'statistics' | 'blocksInList'>
 
 /** A word of a query, at UTF-16 offsets of its text. `most` is the number of edits that may be corrected. */
 type QueryWord = { lexeme: string; start: number; end: number; most: 0 | 1 | 2; term: Term & TermQuery }
@@ -116,20 +138,16 @@ type Counts = { alone: number; together: number }
 
 async function countsOf(
   db: Queryable,
-  of: { candidates: readonly Candidate[]; known: readonly string[]; scope: SearchScope; scopes: ScopeLexemes },
+  of: Searched & { candidates: readonly Candidate[]; known: readonly string[] },
 ): Promise<ReadonlyMap<string, Counts>> {
   const words = [...new Set(of.candidates.map(({ word }) => word))]
   if (words.length === 0) return new Map()
-  const alone = words.map((word) => inScopes(quoteLexeme(word), of.scopes))
+  const alone = words.map((word) => inScopeOf(of, quoteLexeme(word)))
   const neighbours = of.known.slice(0, mostNeighbours).map((tsquery) => `(${tsquery})`)
   const together = neighbours.length === 0 ? [] : alone.map((tsquery) => [tsquery, ...neighbours].join(' & '))
-  const counts = await countInScope(db, { tsqueries: [...alone, ...together], scope: of.scope, most: countedBlocks })
-  return new Map(
-    words.map((word, index) => [
-      word,
-      { alone: counts[index] ?? 0, together: neighbours.length === 0 ? 0 : (counts[words.length + index] ?? 0) },
-    ]),
-  )
+  const counts = await countInScope(db, { ...of, tsqueries: [...alone, ...together], most: countedBlocks })
+  const countAt = (index: number) => (counts[index] === 'unknown' ? 0 : (counts[index] ?? 0))
+  return new Map(words.map((word, index) => [word, { alone: countAt(index), together: countAt(words.length + index) }]))
 }
 
 function bestOf(candidates: readonly Candidate[], counts: ReadonlyMap<string, Counts>): string | undefined {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from '../support/client.ts'
 import { startApi } from '../support/processes.ts'
+import { copyIndexedDocuments } from '../support/search-copies.ts'
 import type { Site } from '../support/site.ts'
 import { rate } from './harness.ts'
 import { crossed, paragraphs } from './search-paragraphs.ts'
@@ -69,4 +70,15 @@ export async function indexCorpus(site: Site, documents: number): Promise<number
   await site.ask('VACUUM ANALYZE')
   await site.ask('CHECKPOINT')
   return documents / seconds
+}
+
+/** Copies every indexed document with its index until there are `documents`, which takes seconds. */
+export async function copyCorpus(site: Site, documents: number): Promise<void> {
+  const [{ count, definition }] = await site.ask(`
+    SELECT count(*)::int AS count, pg_get_indexdef('search_blocks_tsv_idx'::regclass) AS definition FROM documents`)
+  await site.ask('DROP INDEX search_blocks_tsv_idx')
+  await copyIndexedDocuments(site.ask, documents / count - 1)
+  await site.ask(definition)
+  await site.ask('VACUUM ANALYZE')
+  await site.ask('CHECKPOINT')
 }

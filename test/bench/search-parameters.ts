@@ -5,13 +5,35 @@ import { row } from '../../shared/database/row.ts'
 import { searchTopK } from '../../shared/search/search.ts'
 import type { DocumentFilters, Search } from '../../shared/search/statement/request.ts'
 import type { Site } from '../support/site.ts'
+import { fts5 } from './fts5.ts'
 import { type Figure, ms, percentile } from './harness.ts'
+import { copyCorpus, corpus, indexCorpus, writeCorpus } from './search-corpus.ts'
 import { cpuMs } from './search-cpu.ts'
+import { querySets } from './search-queries.ts'
 
-type Parameters = Pick<Search, 'blockTypes' | 'sort' | 'perDocument'> & { filters?: DocumentFilters }
+type Parameters = Pick<Search, 'blockTypes' | 'sort' | 'perDocument'> & { filters?: DocumentFilters; typed?: number }
 type Asked = { site: Site; workspace: string; queries: readonly string[] }
 
 const rounds = 2
+
+// So many documents are written and indexed by the service. Further documents are copies of them.
+const mostWritten = 2500
+
+/**
+ * Measures searches with each parameter in a corpus of `documents` documents, without the rest of `search`, and with
+ * every fourth of its queries.
+ */
+export async function measureNarrowed(site: Site, { documents = 2000 }: { documents?: number }): Promise<Figure[]> {
+  const written = Math.min(documents, mostWritten)
+  await writeCorpus(site, corpus(written))
+  await indexCorpus(site, written)
+  const sqlite = await fts5(site)
+  sqlite.close()
+  if (documents > written) await copyCorpus(site, documents)
+  const workspace = (await site.ask('SELECT workspace_id FROM documents LIMIT 1'))[0].workspace_id
+  const queries = querySets(sqlite).flatMap((set) => set.queries)
+  return measureParameters({ site, workspace, queries: queries.filter((_, index) => index % 4 === 0) })
+}
 
 /**
  * Measures the processor time of PostgreSQL for searches with each parameter, beside the same searches without it.
@@ -28,10 +50,12 @@ export async function measureParameters({ site, workspace, queries }: Asked): Pr
   // The first rounds read pages and make the plans that the later rounds find in memory.
   for (let round = 0; round < 6 + rounds; round += 1) {
     for (const q of round < 6 ? queries.slice(0, 3) : queries) {
-      for (const [name, { filters = null, ...others }] of variants) {
+      for (const [name, { filters = null, typed, ...others }] of variants) {
         const scope = { workspaceIds: [workspace], locale: 'default' as const, filters }
+        const asked =
+          typed === undefined ? { q } : { q: q.replace(/\S+$/, (word) => word.slice(0, typed)), typing: true }
         const begun = cpuMs(backend)
-        await searchTopK(database, { q, scope, limit: 20, relax: true, ...others })
+        await searchTopK(database, { ...asked, scope, limit: 20, relax: true, ...others })
         if (round >= 6) costs.get(name)?.push(cpuMs(backend) - begun)
       }
     }
@@ -52,7 +76,7 @@ export async function measureParameters({ site, workspace, queries }: Asked): Pr
 
 /**
  * Puts half of the documents into a folder, and a hundredth into a folder below another one. A tenth gets a tag and a
- * property. The last changes are spread over time, and a tenth are those of another user.
+ * property, and nine tenths another tag. The last changes are spread over time, and a tenth are those of another user.
  */
 async function spreadDocuments(site: Site): Promise<[string, Parameters][]> {
   const folder = async (name: string, parent: object) => {
@@ -70,8 +94,8 @@ async function spreadDocuments(site: Site): Promise<[string, Parameters][]> {
        folder_id = CASE WHEN n % 100 = 7 THEN $2::int8 WHEN n % 2 = 0 THEN $1::int8 END,
        updated_by = CASE WHEN n % 10 = 3 THEN 'usr_bench' ELSE updated_by END,
        updated_at = now() - n * interval '10 minutes',
-       tags = CASE WHEN n % 10 = 4 THEN '{bench}'::text[] ELSE '{}' END,
-       tag_keys = CASE WHEN n % 10 = 4 THEN '{bench}'::text[] ELSE '{}' END,
+       tags = CASE n % 10 WHEN 9 THEN '{}'::text[] WHEN 4 THEN '{bench,most}' ELSE '{most}' END,
+       tag_keys = CASE n % 10 WHEN 9 THEN '{}'::text[] WHEN 4 THEN '{bench,most}' ELSE '{most}' END,
        properties = CASE WHEN n % 10 = 4 THEN '{"status": "open"}'::jsonb ELSE '{}' END
      FROM (SELECT id, row_number() OVER (ORDER BY md5(id)) AS n FROM documents) AS numbered WHERE numbered.id = d.id`,
     [half, hundredth],
@@ -92,10 +116,13 @@ async function spreadDocuments(site: Site): Promise<[string, Parameters][]> {
     ['updated_after, a hundredth', { filters: { updatedAfter: recent_time } }],
     ['updated_before, half', { filters: { updatedBefore: half_time } }],
     ['tag, a tenth', { filters: { metadata: { tags: ['bench'], properties: [] } } }],
+    ['tag, nine tenths', { filters: { metadata: { tags: ['most'], properties: [] } } }],
     ['property, a tenth', { filters: { metadata: { tags: [], properties: [{ name: 'status', value: 'open' }] } } }],
     ['block_type=heading', { blockTypes: ['heading'] }],
     ['block_type=table', { blockTypes: ['table'] }],
     ['sort=updated_at', { sort: 'updated_at' }],
     ['group_by=document', { perDocument: 1 }],
+    ['typing, four letters', { typed: 4 }],
+    ['typing, two letters', { typed: 2 }],
   ]
 }

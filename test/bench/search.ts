@@ -9,10 +9,8 @@ import { measureCpu } from './search-cpu.ts'
 import { measureFreshHit, measureOneBlock } from './search-indexing.ts'
 import { measureParameters } from './search-parameters.ts'
 import { measureQuality } from './search-quality.ts'
+import { type QuerySet, querySets } from './search-queries.ts'
 import { httpClient, timeRequests, timeStatements, times } from './search-times.ts'
-
-/** Queries of one kind. */
-type QuerySet = { name: string; queries: string[] }
 
 /**
  * Measures search in a corpus of `documents` documents beside SQLite and a naive statement, its growth from a fifth of
@@ -78,26 +76,6 @@ function growth(input: { documents: number; clients: number; before: Spreads; af
     bar: 'at most twice',
     met: large <= 2 * small,
   }
-}
-
-const queriesOfSet = 20
-
-function querySets({ words, blocks }: Fts5): QuerySet[] {
-  const frequent = words.toSorted(([, a], [, b]) => b - a).map(([word]) => word)
-  const between = (from: number, to: number) =>
-    words.filter(([, matching]) => matching >= from && matching < to).map(([word]) => word)
-  const common = frequent.slice(0, queriesOfSet)
-  const medium = between(blocks / 500, blocks / 100).slice(0, queriesOfSet)
-  const rare = between(3, 20).slice(0, queriesOfSet)
-  const pairs = (left: string[], right: string[]) => left.map((word, index) => `${word} ${right.at(index)}`)
-  return [
-    { name: '1 common', queries: common },
-    { name: '1 medium', queries: medium },
-    { name: '1 rare', queries: rare },
-    { name: '2 common', queries: pairs(common, common.toReversed()).filter((_, index) => index < queriesOfSet / 2) },
-    { name: 'common + medium', queries: pairs(common, medium) },
-    { name: '4 words, relaxed', queries: pairs(pairs(common, medium), pairs(rare, frequent.slice(queriesOfSet))) },
-  ]
 }
 
 type Bench = { site: Site; sqlite: Fts5; workspace: string; set: QuerySet }

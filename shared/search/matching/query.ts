@@ -11,35 +11,48 @@ const longSequence = 8
  * are no terms (`titleConditions`).
  */
 export function requiredTerms(query: Query, languages: readonly string[]): Term[] {
-  const terms = new Map<string, Term>()
-  for (const clauses of query.required) {
-    if (clauses.some(({ inTitle }) => inTitle)) continue
-    const term = anyTermOf(clauses.map((clause) => termOf(clause, languages)))
-    const key = JSON.stringify(term.alternatives)
-    if (term.alternatives.length > 0 && !terms.has(key)) terms.set(key, term)
-  }
-  const all = [...terms.values()]
-  const significant = all.filter(({ stop }) => !stop)
-  return significant.length > 0 ? significant : all
+  return requirementsOf(query, languages).flatMap(({ title, text }) => (title === null && text !== null ? [text] : []))
 }
 
 /** A condition on a document: its title contains `title`, or the block itself contains `text`. */
 export type TitleCondition = { title: Term & TermQuery; text: (Term & TermQuery) | null }
 
-/** The conditions of a query on titles, stemmed in the languages in scope. */
+/** The conditions of a query on titles, stemmed in the languages in scope. Stop words are left out as of the terms. */
 export function titleConditions(query: Query, languages: readonly string[]): TitleCondition[] {
-  return query.required.flatMap((clauses) => {
-    if (!clauses.some(({ inTitle }) => inTitle)) return []
-    const ofTitle = anyOfClauses(
-      clauses.filter(({ inTitle }) => inTitle),
-      languages,
-    )
-    const ofText = anyOfClauses(
-      clauses.filter(({ inTitle }) => !inTitle),
-      languages,
-    )
-    return ofTitle === null ? [] : [{ title: ofTitle, text: ofText }]
-  })
+  return requirementsOf(query, languages).flatMap(({ title, text }) =>
+    title === null ? [] : [{ title: withQueries(title), text: text && withQueries(text) }],
+  )
+}
+
+/** One requirement of a query: a term of the block, of the title of its document, or either. */
+type Requirement = { title: Term | null; text: Term | null }
+
+function requirementsOf(query: Query, languages: readonly string[]): Requirement[] {
+  const requirements = new Map<string, Requirement>()
+  for (const clauses of query.required) {
+    const termIn = (inTitle: boolean) =>
+      anyOfClauses(
+        clauses.filter((clause) => clause.inTitle === inTitle),
+        languages,
+      )
+    const requirement = withoutStopWord({ title: termIn(true), text: termIn(false) })
+    const { title, text } = requirement
+    const key = JSON.stringify([title?.alternatives, text?.alternatives])
+    if ((title !== null || text !== null) && !requirements.has(key)) requirements.set(key, requirement)
+  }
+  const all = [...requirements.values()]
+  const significant = all.filter((requirement) => !isStop(requirement))
+  return significant.length > 0 ? significant : all
+}
+
+// A stop word that is an alternative to another word is left out.
+function withoutStopWord({ title, text }: Requirement): Requirement {
+  if (title === null || text === null || title.stop === text.stop) return { title, text }
+  return title.stop ? { title: null, text } : { title, text: null }
+}
+
+function isStop({ title, text }: Requirement): boolean {
+  return (title?.stop ?? true) && (text?.stop ?? true)
 }
 
 /** The terms that a match must not contain, and those that the title of its document must not contain. */
@@ -48,7 +61,10 @@ export type ExcludedTerms = { text: readonly (Term & TermQuery)[]; titles: reado
 /** The terms that a match must not contain, and the terms that the title of its document must not contain. */
 export function excludedTerms(query: Query, languages: readonly string[]): ExcludedTerms {
   const termsIn = (inTitle: boolean) =>
-    query.excluded.flatMap((clause) => (clause.inTitle === inTitle ? (anyOfClauses([clause], languages) ?? []) : []))
+    query.excluded
+      .filter((clause) => clause.inTitle === inTitle)
+      .flatMap((clause) => anyOfClauses([clause], languages) ?? [])
+      .map(withQueries)
   return { text: termsIn(false), titles: termsIn(true) }
 }
 
@@ -93,10 +109,10 @@ function withQueries(term: Term): Term & TermQuery {
   }
 }
 
-function anyOfClauses(clauses: readonly Clause[], languages: readonly string[]): (Term & TermQuery) | null {
+function anyOfClauses(clauses: readonly Clause[], languages: readonly string[]): Term | null {
   if (clauses.length === 0) return null
   const term = anyTermOf(clauses.map((clause) => termOf(clause, languages)))
-  return term.alternatives.length === 0 ? null : withQueries(term)
+  return term.alternatives.length === 0 ? null : term
 }
 
 /** The alternatives of a quoted phrase in surface forms alone; null for words, and for phrases without other forms. */

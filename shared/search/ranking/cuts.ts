@@ -60,6 +60,11 @@ export function cutCondition(terms: readonly (Term & TermQuery)[], cut: Cut): st
   return alternatives.join(' | ')
 }
 
+/** The `::tsquery` of the blocks in which a term reaches a tier. */
+export function inTier({ alternatives }: Term, tier: Tier): string {
+  return `(${alternatives.map((steps) => stepsInTier(steps, tier)).join(' | ')})`
+}
+
 /** A query, and the cut of its matches that was read. */
 export type CutQuery = {
   terms: readonly Term[]
@@ -111,10 +116,6 @@ function upperBoundIn(field: Field, { weights, averageLength, cut: { byTerm, byP
   // In a match outside the cut, at most one term reaches the tier `byPair`.
   const outsidePairs = weights.map((weight, index) => Math.min(scores[index] ?? 0, weight * most(byPair)))
   return sumOf(outsidePairs) + Math.max(...scores.map((score, index) => score - (outsidePairs[index] ?? 0)))
-}
-
-function inTier({ alternatives }: Term, tier: Tier): string {
-  return `(${alternatives.map((steps) => stepsInTier(steps, tier)).join(' | ')})`
 }
 
 // A phrase reaches the impact of a tier only where each of its words reaches the tier.

@@ -67,7 +67,10 @@ export function planTiers(query: TierQuery): TierPlan {
   const { cuts, sizes } = termCuts(query, { blocks, shares })
   const pairs = pairCut(query, { blocks, shares })
   const { few, most } = candidateBounds[kindOf(query)]
-  if (areFew(query, { blocks, shares, few: pairs === null ? few : fewBesidePairs })) return { cuts, first: 0 }
+  // Beside pairs, what counts is how many blocks are read, and not how many of them pass the filters.
+  if (areFew(query, { blocks, shares, few: pairs === null ? few : fewBesidePairs * query.narrowed })) {
+    return { cuts, first: 0 }
+  }
   const bound = Math.min(Math.max(most, candidatesPerHit * limit), readable(query))
   // A cut with too few hits would cost a pass, so the few documents that filters leave are read at once.
   if (query.documentReads < Number.POSITIVE_INFINITY && bound < pairBounds.spare * limit) return { cuts, first: 0 }
@@ -143,23 +146,32 @@ function termCuts(query: TierQuery, { blocks, shares }: Estimates): { cuts: Cut[
 /**
  * Returns the cut of the blocks in which two terms have much impact, or in which one term is rare or has very much
  * impact. The best matches are almost always in this cut, and the index need not read the long list of a common word.
- * Null where the cut seems to hold too few matches. Filters may leave too few of them. Also null for three or more
- * required terms, because their best blocks often have only average impact for each term.
+ * Null where the cut seems to hold too few matches that pass the filters. Also null for three or more required terms,
+ * because their best blocks often have only average impact for each term.
  */
 function pairCut(query: TierQuery, { blocks, shares }: Estimates): Cut | null {
   const { terms, statistics, limit } = query
   const conjunctive = isConjunctive(query)
   if (terms.length === 1 || (conjunctive && terms.length > 2)) return null
-  if (query.narrowed < 1 || sumOf(shares) * blocks <= pairBounds.soonRead) return null
+  if (sumOf(shares) * (blocks / query.narrowed) <= pairBounds.soonRead) return null
   const inTier = (tier: Tier) =>
     terms.map((term, index) => tierSelectivity(tier, { term, share: shares[index] ?? 0, statistics }))
-  const byTerm = terms.map(
-    (_, index) => allTiers.find((tier) => (inTier(tier)[index] ?? 0) * blocks <= pairBounds.byTerm) ?? null,
-  )
-  const byPair = tiers.find((tier) => pairSelectivity(inTier(tier)) * blocks <= pairBounds.byPair)
+  const most = readable(query)
+  const byTerm = terms.map((_, index) => {
+    const bound = Math.min(pairBounds.byTerm, most / terms.length)
+    return allTiers.find((tier) => (inTier(tier)[index] ?? 0) * blocks <= bound) ?? null
+  })
+  const byPair = tiers.find((tier) => pairSelectivity(inTier(tier)) * blocks <= Math.min(pairBounds.byPair, most))
   if (byPair === undefined) return null
-  const size = conjunctive ? pairSelectivity(inTier(byPair)) * blocks : null
-  return size !== null && size < pairBounds.spare * limit ? null : { byTerm, byPair, recheckTerms: true, size }
+  // In a relaxed search, a block also matches if one term suffices by itself, and any other term is there.
+  const alone = byTerm.map((tier, index) => {
+    const others = Math.min(1, sumOf(shares) - (shares[index] ?? 0))
+    return conjunctive || tier === null ? 0 : (inTier(tier)[index] ?? 0) * others
+  })
+  const size = (pairSelectivity(inTier(byPair)) + sumOf(alone)) * blocks
+  const isSparse = size < pairBounds.spare * limit
+  if (isSparse && (conjunctive || query.narrowed < 1)) return null
+  return { byTerm, byPair, recheckTerms: true, size: conjunctive ? size : null }
 }
 
 function isConjunctive({ terms, minimumShouldMatch }: TierQuery): boolean {

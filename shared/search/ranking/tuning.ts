@@ -240,6 +240,6 @@ export const countable = { occurrences: 230, rank: 0.9973 } as const
  * The plan of a search is kept from this many blocks on, and for queries of at most this many words. The plan of a
  * small index would be wrong when the index has grown. Parsing and planning took 2 of the 4 ms of a search (bench,
  * 2026-11-21). A connection keeps at most so many different `statements`, since a plan takes some hundred kilobytes.
- * The bounds themselves were chosen.
+ * Statements of narrowed searches are kept up to a lower number. The bounds themselves were chosen.
  */
-export const keptPlans = { blocks: 10_000, terms: 4, statements: 100 } as const
+export const keptPlans = { blocks: 10_000, terms: 4, statements: 100, narrowed: 80 } as const

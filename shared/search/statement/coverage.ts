@@ -1,9 +1,9 @@
 import { sql } from '../../database/database.ts'
-import { inWorkspaces, mergedPage } from '../../database/workspaces.ts'
+import { mergedPage } from '../../database/workspaces.ts'
 import { tokeniserEpoch } from '../text/tokenise.ts'
-import type { Fragment } from './conditions.ts'
+import { type Fragment, inWorkspacesOf } from './conditions.ts'
 import type { SearchRequest, SearchScope } from './request.ts'
-import { documentsInScope, isIncluded } from './scope.ts'
+import { isIncluded, manyDocumentsInScope } from './scope.ts'
 
 /**
  * How much of the documents in scope the index covers, as one row with the columns of `search_coverage`. The statement
@@ -36,9 +36,11 @@ export function scopeFingerprint(request: SearchRequest): Fragment {
 }
 
 // `search_coverage` sums counts of documents that are kept by knowledge base and locale. The documents that pass
-// filters are counted one by one, and only once in a search.
-function narrowedCoverage({ scope, listed, countedFrom }: SearchRequest): Fragment {
-  const inScope = (column: Fragment) => inWorkspaces(column, scope.workspaceIds)
+// filters are counted one by one, and only once in a search: the statements of one snapshot share one count.
+function narrowedCoverage({ scope, listed, countedFrom, documentCount }: SearchRequest): Fragment {
+  const inScope = (column: Fragment) => inWorkspacesOf(scope, column)
+  // A literal, so that the planner sees in every plan how few documents have another epoch.
+  const epoch = sql.literalValue(String(tokeniserEpoch))
   const ofEpoch = (condition: Fragment) => sql.fragment`
     SELECT s.workspace_id, s.document_id FROM search_documents s
     WHERE ${inScope(sql.fragment`s.workspace_id`)} AND ${condition}`
@@ -53,8 +55,7 @@ function narrowedCoverage({ scope, listed, countedFrom }: SearchRequest): Fragme
       WHERE ${inScope(sql.fragment`p.workspace_id`)} AND p.projection = 'search'
     ), outdated AS MATERIALIZED (
       SELECT d.id
-      FROM (${ofEpoch(sql.fragment`s.epoch < ${tokeniserEpoch}`)}
-        UNION ALL ${ofEpoch(sql.fragment`s.epoch > ${tokeniserEpoch}`)}) AS s
+      FROM (${ofEpoch(sql.fragment`s.epoch < ${epoch}`)} UNION ALL ${ofEpoch(sql.fragment`s.epoch > ${epoch}`)}) AS s
       CROSS JOIN LATERAL (
         SELECT d.workspace_id, d.id FROM documents d
         WHERE d.workspace_id = s.workspace_id AND d.id = s.document_id AND ${isIncluded(scope)} LIMIT 1) AS d
@@ -63,7 +64,8 @@ function narrowedCoverage({ scope, listed, countedFrom }: SearchRequest): Fragme
         WHERE p.workspace_id = d.workspace_id AND p.projection = 'search' AND p.document_id = d.id)
     ), stale AS (SELECT id FROM waiting UNION ALL SELECT id FROM outdated)
     SELECT
-      CASE WHEN (SELECT count(*) FROM fetched) >= ${countedFrom}
+      CASE WHEN ${documentCount}::int8 IS NOT NULL THEN ${documentCount}::int8
+        WHEN (SELECT count(*) FROM fetched) >= ${countedFrom}
           OR (SELECT count(*) FROM fetched) > (SELECT count(*) FROM hits)
         THEN (SELECT count(*) FROM ${documentsIn(scope, { listed })}) ELSE 0 END AS document_count,
       (SELECT count(*) FROM stale) AS stale_document_count,
@@ -78,7 +80,7 @@ function narrowedCoverage({ scope, listed, countedFrom }: SearchRequest): Fragme
 function documentsIn(scope: SearchScope, { listed }: Pick<SearchRequest, 'listed'>): Fragment {
   return listed === 'scope'
     ? sql.fragment`scoped d`
-    : sql.fragment`(${documentsInScope(scope, sql.fragment`d.id`, { many: true })}) AS d`
+    : sql.fragment`(${manyDocumentsInScope(scope, sql.fragment`d.id`)}) AS d`
 }
 
 function markOfDocuments(scope: SearchScope, { listed }: Pick<SearchRequest, 'listed'>): Fragment {

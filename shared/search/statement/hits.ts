@@ -5,7 +5,7 @@ import { Nullable } from '../../schema/identifiers.ts'
 import { Headings } from '../index/outline.ts'
 import { amongWorkspaces, type Fragment, hidden, isFresh } from './conditions.ts'
 import { matchesInDocument } from './matches.ts'
-import type { ByScore, PerDocument, SearchRequest } from './request.ts'
+import type { PerDocument, SearchRequest } from './request.ts'
 import { isIncluded } from './scope.ts'
 
 // The most bytes of UTF-8 that the texts of one answer have together. Matching so much text takes some 100 ms. Further
@@ -38,16 +38,15 @@ export const HitShape = Type.Object({
   position: Nullable(Type.Integer()),
   headings: Headings,
   estimate: Type.Number(),
-  /** All matches in the document; absent unless the hits of one document are limited. */
-  matches_in_document: Type.Optional(Type.Number()),
 })
 
 /**
  * A block or title that matches, with everything that its presentation needs. `position` is the index of the top-level
  * block around the hit, `headings` are the headings up to that position. `estimate` is the score of the hit as
- * PostgreSQL computes it.
+ * PostgreSQL computes it. `matches_in_document` counts all matches in the document; absent unless the hits of one
+ * document are limited.
  */
-export type Hit = Static<typeof HitShape> & { path: PathEntry[] }
+export type Hit = Static<typeof HitShape> & { path: PathEntry[]; matches_in_document?: number }
 
 /**
  * Selects the best rows of `candidates` whose documents are in scope and whose index is current. Candidates are sorted
@@ -69,7 +68,7 @@ export function freshHits({ scope, order, limit }: SearchRequest) {
           s.headings, 'strict $[*] ? (@[0] <= $at)', jsonb_build_object('at', place.position))
         ELSE (${nearestHeadings}) END AS headings,
         (extract(epoch FROM d.updated_at) * 1000)::bigint AS updated_at,
-        (extract(epoch FROM s.indexed_at) * 1000)::bigint AS indexed_at ${order.by === 'score' && perDocument ? countOfMatches(order, perDocument) : sql.fragment``}
+        (extract(epoch FROM s.indexed_at) * 1000)::bigint AS indexed_at
       FROM documents d
       JOIN search_documents s ON s.workspace_id = d.workspace_id AND s.document_id = d.id
       JOIN search_blocks b ON b.workspace_id = d.workspace_id AND b.document_id = d.id AND b.ord = c.ord
@@ -131,6 +130,17 @@ export const ancestorColumns = sql.fragment`
   ), '[]') AS folders`
 
 /**
+ * Selects for each document of the `hits` the number of all its matches, if the hits of one document are limited;
+ * otherwise null.
+ */
+export function matchesInDocuments({ order }: SearchRequest): Fragment {
+  if (order.by === 'document' || order.perDocument === null) return sql.fragment`NULL`
+  return sql.fragment`(
+    SELECT json_object_agg(d.id, (SELECT count(*) FROM (${matchesInDocument(order, order.perDocument.matches)}) AS m))
+    FROM (SELECT DISTINCT h.workspace_id, h.document_id AS id FROM hits h) AS d)`
+}
+
+/**
  * Makes a function that returns the path of a hit: its knowledge base, the folders from the root down, the document.
  */
 export function pathsIn(
@@ -158,10 +168,6 @@ function bestOfDocuments({ fetched }: PerDocument): Fragment {
     SELECT * FROM (
       SELECT *, row_number() OVER (PARTITION BY document_id ORDER BY score DESC, ord) AS nth FROM candidates
     ) AS numbered WHERE nth <= ${fetched}) AS c`
-}
-
-function countOfMatches(order: ByScore, { matches }: PerDocument): Fragment {
-  return sql.fragment`, (SELECT count(*) FROM (${matchesInDocument(order, matches)}) AS m) AS matches_in_document`
 }
 
 // The block id and the position of a row of the index. Both stand in the lists of the document if `rows_at` equals

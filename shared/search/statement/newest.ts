@@ -1,7 +1,7 @@
 import { sql } from '../../database/database.ts'
-import { inWorkspaces, mergedPage } from '../../database/workspaces.ts'
+import { mergedPage } from '../../database/workspaces.ts'
 import { newestWindow } from '../ranking/tuning.ts'
-import { amongWorkspaces, type Fragment, hidden, isFresh } from './conditions.ts'
+import { amongWorkspaces, type Fragment, hidden, inWorkspacesOf, isFresh } from './conditions.ts'
 import { hasEnoughTerms, listOf, matchesInDocument, rechecked } from './matches.ts'
 import type { ByScore, NewestSource, SearchRequest, SearchScope } from './request.ts'
 import { isIncluded } from './scope.ts'
@@ -12,43 +12,50 @@ import { isIncluded } from './scope.ts'
  * selected document are selected, too, because their hits are ordered by score.
  */
 export function newestDocuments(request: SearchRequest, order: ByScore, source: NewestSource): Fragment {
-  const documents = source === 'words' ? withWords(request, order) : withMatches(request, order, source)
+  const { condition, recheck } = request
+  const matches = matchesInDocument(order, { condition, recheck })
+  const [documents, isMatching] =
+    source === 'words'
+      ? [withWords(request, order), sql.fragment`true`]
+      : [chosenDocuments(request, source), sql.fragment`EXISTS (${matches})`]
+  // Freshness and matches are looked up one document after the other, in the order of the changes, until there are
+  // enough documents.
   return sql.fragment`
-    SELECT d.workspace_id, d.id, d.updated_at FROM (${documents}) AS d
+    SELECT d.workspace_id, d.id, d.updated_at
+    FROM (SELECT d.* FROM (${documents}) AS d ORDER BY d.updated_at DESC OFFSET 0) AS d
+    WHERE EXISTS (
+        SELECT FROM search_documents s WHERE s.workspace_id = d.workspace_id AND s.document_id = d.id AND ${isFresh} OFFSET 0)
+      AND ${isMatching}
     ORDER BY d.updated_at DESC FETCH FIRST ${request.limit} ROWS WITH TIES`
 }
+
+const columns = sql.fragment`d.workspace_id, d.id, d.updated_at, d.version, d.title`
 
 // The index names all blocks that match. Their documents are looked up one by one, since the planner does not know how
 // few documents there are.
 function withWords({ scope, condition, recheck }: SearchRequest, order: ByScore): Fragment {
   return sql.fragment`
-    SELECT fresh.* FROM (
+    SELECT included.* FROM (
       SELECT DISTINCT b.workspace_id, b.document_id FROM search_blocks b
       WHERE b.tsv @@ ${hidden(condition, 'tsquery')} AND ${amongWorkspaces(sql.fragment`b.workspace_id`, scope)}
         AND ${rechecked(recheck)} AND ${hasEnoughTerms(order)}) AS b
     CROSS JOIN LATERAL (
-      SELECT d.workspace_id, d.id, d.updated_at FROM ${freshDocuments}
-      WHERE ${isFresh} AND ${isIncluded(scope)} AND d.workspace_id = b.workspace_id AND d.id = b.document_id LIMIT 1
-    ) AS fresh`
+      SELECT ${columns} FROM documents d
+      WHERE ${isIncluded(scope)} AND d.workspace_id = b.workspace_id AND d.id = b.document_id LIMIT 1) AS included`
 }
 
-// The blocks of one document after the other are read until enough documents match.
-function withMatches(request: SearchRequest, order: ByScore, source: 'listed' | 'window'): Fragment {
-  const { scope, listed, condition, recheck } = request
-  const chosen =
-    source === 'listed'
-      ? sql.fragment`d.id IN (SELECT l.id FROM ${listOf(listed)} l)`
-      : sql.fragment`d.updated_at >= (${beginningOfWindow(scope)})`
+function chosenDocuments({ scope, listed }: SearchRequest, source: 'listed' | 'window'): Fragment {
+  if (source === 'listed') {
+    return sql.fragment`
+      SELECT chosen.* FROM ${listOf(listed)} AS l CROSS JOIN LATERAL (
+        SELECT ${columns} FROM documents d
+        WHERE d.workspace_id = l.workspace_id AND d.id = l.id AND ${isIncluded(scope)} LIMIT 1) AS chosen`
+  }
   return sql.fragment`
-    SELECT d.* FROM (
-      SELECT d.workspace_id, d.id, d.updated_at FROM ${freshDocuments}
-      WHERE ${inWorkspaces(sql.fragment`d.workspace_id`, scope.workspaceIds)} AND ${chosen} AND ${isIncluded(scope)} AND ${isFresh}
-      ORDER BY d.updated_at DESC OFFSET 0) AS d
-    WHERE EXISTS (${matchesInDocument(order, { condition, recheck })})`
+    SELECT ${columns} FROM documents d
+    WHERE ${inWorkspacesOf(scope, sql.fragment`d.workspace_id`)} AND d.updated_at >= (${beginningOfWindow(scope)})
+      AND ${isIncluded(scope)}`
 }
-
-const freshDocuments = sql.fragment`
-  documents d JOIN search_documents s ON s.workspace_id = d.workspace_id AND s.document_id = d.id`
 
 // The time of the last change of the oldest document in the window.
 function beginningOfWindow(scope: SearchScope): Fragment {

@@ -154,6 +154,8 @@ export type SearchRequest = Condition & {
    * leave out hits. With fewer hits, a narrowed search does not count its documents.
    */
   countedFrom: number
+  /** The number of documents in scope, where an earlier statement of the same snapshot has counted them; else null. */
+  documentCount: number | null
   order: ByScore | ByDocument
   limit: number
 }

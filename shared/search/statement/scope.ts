@@ -1,12 +1,11 @@
 import { sql } from '../../database/database.ts'
-import { inWorkspaces } from '../../database/workspaces.ts'
 import { documentsFoundBy, hasMetadata, isFoundExactly } from '../../documents/metadata-filter.ts'
-import { type Fragment, hidden } from './conditions.ts'
+import { type Fragment, hidden, inWorkspacesOf } from './conditions.ts'
 import type { DocumentFilters, SearchScope } from './request.ts'
 
 /**
- * The condition that a document `d` is in a scope. The caller must already have selected the workspaces of the scope
- * (sql/0024). With a filter by folder, the statement must begin with `scopeTables`.
+ * The condition that a document `d` is in a scope. The caller must already have selected the workspaces of the scope.
+ * With a filter by folder, the statement must begin with `scopeTables`.
  */
 export function isIncluded({ filters, ...scope }: SearchScope): Fragment {
   return filters ? sql.fragment`${isInLocale(scope)} AND ${passes(filters)}` : isInLocale(scope)
@@ -14,31 +13,50 @@ export function isIncluded({ filters, ...scope }: SearchScope): Fragment {
 
 /**
  * Selects columns of all documents `d` in a narrowed scope. The statement must begin with `scopeTables`. Documents are
- * read through the index of their tags and properties or of their folders, since the planner does not know how few
- * documents these name. With `many`, documents with tags or properties are looked for in the index of all documents,
- * since each look-up by itself costs as much as some thirty rows of that index.
+ * read through the index of their tags and properties, of their folders or of their last changes, since the planner
+ * does not know how few documents these name.
  */
-export function documentsInScope(scope: SearchScope, columns: Fragment, { many = false } = {}): Fragment {
-  const { folderId, metadata, ...others } = scope.filters ?? {}
-  if (metadata !== undefined && many && isFoundExactly(metadata)) {
-    // The comparison with true makes PostgreSQL keep the chosen documents in a hash table.
-    return sql.fragment`
-      SELECT ${columns} FROM documents d
-      WHERE ${inWorkspaces(sql.fragment`d.workspace_id`, scope.workspaceIds)}
-        AND (d.id IN (SELECT c.document_id FROM chosen_documents c)) IS TRUE
-        AND ${isIncluded({ ...scope, filters: { ...others, folderId } })}`
-  }
+export function documentsInScope(scope: SearchScope, columns: Fragment): Fragment {
+  const { folderId, metadata } = scope.filters ?? {}
   if (metadata !== undefined) {
     return sql.fragment`
       SELECT d.* FROM chosen_documents c CROSS JOIN LATERAL (
         SELECT ${columns} FROM documents d
         WHERE d.workspace_id = c.workspace_id AND d.id = c.document_id AND ${isIncluded(scope)} LIMIT 1) AS d`
   }
-  if (folderId === undefined) {
+  if (folderId !== undefined) return documentsInFolders(scope, columns)
+  return sql.fragment`
+    SELECT d.* FROM unnest(${sql.array([...scope.workspaceIds], 'text')}) AS w (id) CROSS JOIN LATERAL (
+      SELECT ${columns} FROM documents d WHERE d.workspace_id = w.id AND ${isIncluded(scope)}
+      ORDER BY d.updated_at DESC LIMIT ${noLimit}) AS d`
+}
+
+// Ends no list. The planner takes any limit that it does not know for a tenth of the rows. So it reads the documents by
+// an index, in the order of their last changes, and not the whole table.
+const noLimit = sql.fragment`(SELECT NULL::int8)`
+
+/**
+ * Selects columns of all documents `d` in a narrowed scope like `documentsInScope`, where they are many. A look-up of
+ * one document costs as much as some thirty rows of an index of all documents, and as some ten rows of the table.
+ */
+export function manyDocumentsInScope(scope: SearchScope, columns: Fragment): Fragment {
+  const { metadata, ...others } = scope.filters ?? {}
+  const inWorkspaces = inWorkspacesOf(scope, sql.fragment`d.workspace_id`)
+  // All properties of a document can be large, so they are looked for in the index alone.
+  if (metadata !== undefined && metadata.properties.length > 0) {
+    if (!isFoundExactly(metadata)) return documentsInScope(scope, columns)
+    // The comparison with true makes PostgreSQL keep the chosen documents in a hash table.
     return sql.fragment`
       SELECT ${columns} FROM documents d
-      WHERE ${inWorkspaces(sql.fragment`d.workspace_id`, scope.workspaceIds)} AND ${isIncluded(scope)}`
+      WHERE ${inWorkspaces} AND (d.id IN (SELECT c.document_id FROM chosen_documents c)) IS TRUE
+        AND ${isIncluded({ ...scope, filters: others })}`
   }
+  if (others.folderId !== undefined) return documentsInFolders(scope, columns)
+  return sql.fragment`SELECT ${columns} FROM documents d WHERE ${inWorkspaces} AND ${isIncluded(scope)}`
+}
+
+function documentsInFolders(scope: SearchScope, columns: Fragment): Fragment {
+  const { folderId: _chosen, ...others } = scope.filters ?? {}
   return sql.fragment`
     SELECT d.* FROM chosen_folders f CROSS JOIN LATERAL (
       SELECT ${columns} FROM documents d
@@ -71,7 +89,7 @@ export function scopeTables(scope: SearchScope, { listed }: { listed: boolean })
     chosen_folders AS MATERIALIZED (
       WITH RECURSIVE below AS (
         SELECT f.workspace_id, f.id FROM folders f
-        WHERE f.id = ${hidden(filters.folderId, 'int8')} AND ${inWorkspaces(sql.fragment`f.workspace_id`, workspaceIds)}
+        WHERE f.id = ${hidden(filters.folderId, 'int8')} AND ${inWorkspacesOf(scope, sql.fragment`f.workspace_id`)}
         UNION ALL
         SELECT f.workspace_id, f.id FROM below b JOIN folders f ON f.workspace_id = b.workspace_id AND f.parent_id = b.id
       )
@@ -90,24 +108,29 @@ export function scopeTables(scope: SearchScope, { listed }: { listed: boolean })
 }
 
 function isInLocale({ locale, knowledgeBaseId }: SearchScope): Fragment {
-  const exact = typeof locale === 'object' ? locale.exact : null
-  return sql.fragment`search_includes(d, ${knowledgeBaseId ?? null}, ${exact}, ${locale !== 'default'})`
+  return allOf([
+    ...(knowledgeBaseId === undefined ? [] : [sql.fragment`d.knowledge_base_id = ${hidden(knowledgeBaseId, 'int8')}`]),
+    ...(typeof locale === 'object' ? [sql.fragment`d.locale = ${hidden(locale.exact, 'text')}`] : []),
+    ...(locale === 'default' ? [sql.fragment`d.variant_role IS DISTINCT FROM 'translation'`] : []),
+  ])
 }
 
-// The condition that a document `d` passes all filters. Most values are hidden from the planner, so that the plans of
-// narrowed searches are kept, too. Times are not hidden: whether few or most documents pass decides about the plan.
+// The condition that a document `d` passes all filters. The values are hidden from the planner, so that the plans of
+// narrowed searches are kept, too.
 function passes(filters: DocumentFilters): Fragment {
   const { folderId, documentId, updatedBy, updatedAfter, updatedBefore, metadata } = filters
   const folders = sql.fragment`(SELECT array_agg(id) FROM chosen_folders)`
-  const conditions = [
+  const time = (milliseconds: number) => hidden(milliseconds, 'milliseconds')
+  return allOf([
     ...(folderId === undefined ? [] : [sql.fragment`d.folder_id = ANY(${folders}::int8[])`]),
     ...(documentId === undefined ? [] : [sql.fragment`d.id = ${hidden(documentId, 'text')}`]),
     ...(updatedBy === undefined ? [] : [sql.fragment`d.updated_by = ${hidden(updatedBy, 'text')}`]),
-    ...(updatedAfter === undefined ? [] : [sql.fragment`d.updated_at >= ${instant(updatedAfter)}`]),
-    ...(updatedBefore === undefined ? [] : [sql.fragment`d.updated_at < ${instant(updatedBefore)}`]),
+    ...(updatedAfter === undefined ? [] : [sql.fragment`d.updated_at >= ${time(updatedAfter)}`]),
+    ...(updatedBefore === undefined ? [] : [sql.fragment`d.updated_at < ${time(updatedBefore)}`]),
     ...(metadata === undefined ? [] : [hasMetadata(metadata)]),
-  ]
-  return sql.fragment`${sql.join([sql.fragment`true`, ...conditions], sql.fragment` AND `)}`
+  ])
 }
 
-const instant = (milliseconds: number) => sql.fragment`to_timestamp(${milliseconds}::float8 / 1000)::timestamptz(3)`
+function allOf(conditions: readonly Fragment[]): Fragment {
+  return sql.fragment`${sql.join([sql.fragment`true`, ...conditions], sql.fragment` AND `)}`
+}

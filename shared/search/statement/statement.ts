@@ -13,6 +13,7 @@ import {
   type Hit,
   HitShape,
   hitOrder,
+  matchesInDocuments,
   pathsIn,
   shortEnough,
 } from './hits.ts'
@@ -23,6 +24,7 @@ import { scopeTables } from './scope.ts'
 const AnswerShape = Type.Object({
   hits: Type.Array(HitShape),
   ...AncestorShape,
+  matches_in_documents: Nullable(Type.Record(Type.String(), Type.Number())),
   candidates: Type.Number(),
   /** Whether hits were left out because the texts of all hits would be too long together. */
   shortened: Type.Boolean(),
@@ -37,7 +39,10 @@ const AnswerShape = Type.Object({
 })
 
 /** The answer of one statement, and so of one snapshot: the hits, and how fresh the index is. */
-export type SearchAnswer = Omit<Static<typeof AnswerShape>, 'hits' | keyof typeof AncestorShape> & { hits: Hit[] }
+export type SearchAnswer = Omit<
+  Static<typeof AnswerShape>,
+  'hits' | 'matches_in_documents' | keyof typeof AncestorShape
+> & { hits: Hit[] }
 
 const AnswerRow = row(AnswerShape)
 
@@ -61,6 +66,7 @@ export async function runSearch(db: Queryable, request: SearchRequest): Promise<
     SELECT
       coalesce((SELECT json_agg(f ORDER BY ${hitOrder(request)}) FROM hits f), '[]') AS hits,
       ${ancestorColumns},
+      ${matchesInDocuments(request)} AS matches_in_documents,
       (SELECT count(*) FROM candidates) AS candidates,
       (SELECT count(*) FROM fetched) > (SELECT count(*) FROM hits) AS shortened,
       c.document_count, c.stale_document_count, c.stale_document_ids, c.lowest_stale_event_id, c.languages,
@@ -68,11 +74,17 @@ export async function runSearch(db: Queryable, request: SearchRequest): Promise<
       (SELECT matching FROM counts) AS matching,
       ${scopeFingerprint(request)} AS scope_fingerprint
     FROM ${coverage(request)} c`
-  const { hits, knowledge_bases, folders, ...answer } = await db.one(
-    keepsPlan(request) && isKept(statement.sql) ? prepared(statement) : statement,
-  )
+  const {
+    hits,
+    knowledge_bases,
+    folders,
+    matches_in_documents: counts,
+    ...answer
+  } = await db.one(keepsPlan(request) && isKept(statement.sql, request) ? prepared(statement) : statement)
   const pathOf = pathsIn({ knowledge_bases, folders })
-  return { ...answer, hits: hits.map((hit) => ({ ...hit, path: pathOf(hit) })) }
+  const withPath = hits.map((hit) => ({ ...hit, path: pathOf(hit) }))
+  if (counts === null) return { ...answer, hits: withPath }
+  return { ...answer, hits: withPath.map((hit) => ({ ...hit, matches_in_document: counts[hit.document_id] ?? 0 })) }
 }
 
 /**
@@ -80,20 +92,20 @@ export async function runSearch(db: Queryable, request: SearchRequest): Promise<
  * and its best plan is the same for all words: the rows that the index names, sorted, then their documents one by one.
  * PostgreSQL reuses the generic plan of a prepared statement only if no plan for the actual values looks cheaper. So
  * the values are hidden from the planner. Plans are kept only for passes over one cut for up to four single words, of
- * which the last may be typed. Each combination of filters has a statement of its own, and filters by time are planned
- * each time, so the number of kept statements is bounded, too (`isKept`).
+ * which the last may be typed. Each combination of filters has a statement of its own, so the number of kept statements
+ * is bounded, too (`isKept`).
  */
-function keepsPlan({ scope, order, recheck }: SearchRequest): boolean {
+function keepsPlan({ order, recheck }: SearchRequest): boolean {
   if (order.by === 'document' || order.always !== null || order.inScopeOnly) return false
   if (recheck.title !== null || recheck.titles.length > 0 || recheck.rows !== 'any') return false
-  if (scope.filters?.updatedAfter !== undefined || scope.filters?.updatedBefore !== undefined) return false
   return order.blocks >= keptPlans.blocks && order.terms.length <= keptPlans.terms && order.terms.every(isWord)
 }
 
-// The first statements of a process are those that it uses most.
-function isKept(statement: string): boolean {
+// The first statements of a process are those that it uses most. Combinations of filters leave room for searches without
+// filters.
+function isKept(statement: string, { scope }: SearchRequest): boolean {
   if (keptStatements.has(statement)) return true
-  if (keptStatements.size >= keptPlans.statements) return false
+  if (keptStatements.size >= (scope.filters ? keptPlans.narrowed : keptPlans.statements)) return false
   keptStatements.add(statement)
   return true
 }

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { type Queryable, sql } from '../../database/database.ts'
 import { row } from '../../database/row.ts'
+import { Nullable } from '../../schema/identifiers.ts'
 import { amongWorkspaces } from './conditions.ts'
 import { isInFreshDocument } from './matches.ts'
 import type { SearchScope } from './request.ts'
@@ -11,28 +12,45 @@ const mostBlocks = 1000
 // The most words that one probe of the vocabulary returns.
 const mostWords = 5000
 
+/** How many blocks in scope match a tsquery, or `unknown` where blocks that were not looked at may match. */
+export type BlockCount = number | 'unknown'
+
 /**
  * For each tsquery the number of blocks in scope that match it and whose index is current, at most `most`. Only the
  * first 1,000 blocks of the workspaces are looked at, so the number is too low where few of many blocks are in scope.
+ * If none of so many blocks is in scope, the count is unknown, unless the scope can be listed. `blocksInList` says how
+ * many blocks a list of all documents in scope has, and is null where there are too many documents. All blocks of the
+ * list are looked at where they are few, or where the first blocks say nothing.
  */
 export async function countInScope(
   db: Queryable,
-  asked: { tsqueries: readonly string[]; scope: SearchScope; most: number },
-): Promise<readonly number[]> {
-  const { tsqueries, scope, most } = asked
-  return db.anyFirst(sql.type(row(Type.Object({ matching: Type.Number() })))`
-    WITH ${scopeTables(scope, { listed: false })} asked AS (
+  asked: { tsqueries: readonly string[]; scope: SearchScope; blocksInList: number | null; most: number },
+): Promise<readonly BlockCount[]> {
+  const { tsqueries, scope, blocksInList, most } = asked
+  const listed = blocksInList !== null
+  const inDocuments = sql.fragment`(
+    SELECT count(*) FROM (
+      SELECT FROM scoped d JOIN search_blocks b ON b.workspace_id = d.workspace_id AND b.document_id = d.id
+      WHERE ts_match_vq(b.tsv, asked.tsquery::tsquery) AND ${isInFreshDocument(scope)} LIMIT ${most}) AS found)`
+  // A table of its own, so that PostgreSQL reads the index. For one row alone, it would look through all blocks.
+  const inFirstBlocks = sql.fragment`(
+    WITH first AS MATERIALIZED (
+      SELECT b.workspace_id, b.document_id FROM search_blocks b
+      WHERE b.tsv @@ asked.tsquery::tsquery AND ${amongWorkspaces(sql.fragment`b.workspace_id`, scope)}
+      LIMIT ${mostBlocks})
+    SELECT CASE
+      WHEN count(*) > 0 OR (SELECT count(*) FROM first) < ${mostBlocks} THEN count(*)
+      ELSE ${listed ? inDocuments : sql.fragment`NULL`} END
+    FROM (SELECT FROM first b WHERE ${isInFreshDocument(scope)} LIMIT ${most}) AS found)`
+  const counts = await db.anyFirst(sql.type(row(Type.Object({ matching: Nullable(Type.Number()) })))`
+    WITH ${scopeTables(scope, { listed })} asked AS (
       SELECT * FROM ${sql.unnest(
         tsqueries.map((tsquery, n) => [tsquery, n]),
         ['text', 'int4'],
       )} AS asked (tsquery, n))
-    SELECT (SELECT count(*) FROM (
-      SELECT FROM (
-        SELECT b.workspace_id, b.document_id FROM search_blocks b
-        WHERE b.tsv @@ asked.tsquery::tsquery AND ${amongWorkspaces(sql.fragment`b.workspace_id`, scope)}
-        LIMIT ${mostBlocks}) AS b
-      WHERE ${isInFreshDocument(scope)} LIMIT ${most}) AS found) AS matching
-    FROM asked ORDER BY asked.n`)
+    SELECT ${listed && blocksInList <= mostBlocks ? inDocuments : inFirstBlocks} AS matching FROM asked
+    ORDER BY asked.n`)
+  return counts.map((count) => count ?? 'unknown')
 }
 
 /** What finds the words near a word: how they begin, how they end, single edits of it, and their length. */
