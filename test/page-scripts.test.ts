@@ -30,6 +30,14 @@ t.test('the editor comes as one small script that browsers keep for good', async
   t.equal((await fetch(`${origin}/assets/scripts/editor-OTHER.js`)).status, 404)
 })
 
+t.test('a page outside of the editor has at most 20 kB of script', async (t) => {
+  const { entries, files } = await pageScripts()
+  for (const [page, entry] of Object.entries(entries).filter(([page]) => page !== 'editor')) {
+    const sent = files.get(entry)?.compressed.byteLength ?? Number.POSITIVE_INFINITY
+    t.ok(sent <= 20_000, `${page} sends ${sent} bytes`)
+  }
+})
+
 t.test('a bundle is kept for the next start, until one of its sources is another', async (t) => {
   const file = join(t.testdir({}), 'cache/bundle.json')
   t.equal(await readKeptScripts(file), null)
