@@ -15,8 +15,14 @@ const inside = ['div', { 'data-content': '' }, 0] as const
 /** The nodes of bodies for which Tiptap has no package, besides formulas and pictures. */
 export const ownNodes: Node[] = [
   ownNode('callout', ({ attrs }) => {
+    // Browsers ignore a `bdi` when they look for the direction of the callout.
     const word = callouts[attrs['kind']] ?? attrs['kind']
-    return ['div', { 'data-callout': attrs['kind'], dir: 'auto' }, ['p', { class: 'kind', ...fixed }, word], inside]
+    return [
+      'div',
+      { 'data-callout': attrs['kind'], dir: 'auto' },
+      ['p', { class: 'kind', ...fixed }, ['bdi', {}, word]],
+      inside,
+    ]
   }),
   ownNode('footnoteDefinition', ({ attrs }) => {
     const label = ['span', { class: 'label', ...fixed }, `${attrs['label']}`]

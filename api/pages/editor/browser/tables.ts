@@ -1,4 +1,4 @@
-import type { Node } from '@tiptap/core'
+import type { Editor, Node } from '@tiptap/core'
 import { isChangeOrigin } from '@tiptap/extension-collaboration'
 import { Table, TableCell, TableHeader, TableRow, TableView } from '@tiptap/extension-table'
 import type { Plugin } from '@tiptap/pm/state'
@@ -9,6 +9,7 @@ class ScrollingTable extends TableView {
   constructor(...options: ConstructorParameters<typeof TableView>) {
     super(...options)
     this.dom.tabIndex = 0
+    this.dom.dir = 'auto'
     this.dom.setAttribute('role', 'group')
     this.dom.setAttribute('aria-label', 'Table')
   }
@@ -17,10 +18,20 @@ class ScrollingTable extends TableView {
 /** Tables, whose cells hold blocks. A table has the direction of its first letter. */
 export const tables: Node[] = [
   bodyNode(Table)
-    .configure({ HTMLAttributes: { dir: 'auto' }, View: ScrollingTable })
+    .configure({ View: ScrollingTable })
     .extend({
       addProseMirrorPlugins() {
         return (this.parent?.() ?? []).map(afterOwnChanges)
+      },
+      addKeyboardShortcuts() {
+        return {
+          ...this.parent?.(),
+          ArrowUp: ({ editor }) => leaveTable(editor, 'up'),
+          ArrowDown: ({ editor }) => leaveTable(editor, 'down'),
+          // Chromium takes the text before a table with empty cells for the end of the document.
+          'Control-Home': ({ editor }) => editor.commands.focus('start'),
+          'Control-End': ({ editor }) => editor.commands.focus('end'),
+        }
       },
     }),
   bodyNode(TableRow),
@@ -35,4 +46,21 @@ function afterOwnChanges(plugin: Plugin): Plugin {
   plugin.spec.appendTransaction = (transactions, before, state) =>
     transactions.every(isChangeOrigin) ? null : appendTransaction?.call(plugin, transactions, before, state)
   return plugin
+}
+
+// Where nothing stands before or behind a table, the arrow that leads out of the table makes a paragraph there. Without
+// a mouse, nobody could write there otherwise.
+function leaveTable({ state, view, commands }: Editor, direction: 'up' | 'down'): boolean {
+  const { $head, empty } = state.selection
+  let depth = $head.depth
+  while (depth > 0 && $head.node(depth).type.name !== 'table') depth -= 1
+  if (depth === 0 || !empty || !view.endOfTextblock(direction)) return false
+  // The table within the block around it, the row within the table, and the paragraph within the cell.
+  const isEdge = [depth - 1, depth, depth + 2].every((level) => {
+    const edge = direction === 'up' ? 0 : $head.node(level).childCount - 1
+    return $head.index(level) === edge
+  })
+  if (!isEdge) return false
+  const at = direction === 'up' ? $head.before(depth) : $head.after(depth)
+  return commands.insertContentAt(at, { type: 'paragraph' }) && commands.setTextSelection(at + 1)
 }
