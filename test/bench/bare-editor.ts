@@ -6,7 +6,7 @@ import type { BodyNode } from '../../shared/body/document.ts'
 import { root } from '../support/processes.ts'
 import type { Teardown } from '../support/site.ts'
 
-/** Serves a page of Tiptap's StarterKit with these blocks, for as long as a measurement takes. Returns its address. */
+/** Serves a page of Tiptap's StarterKit with these blocks until the measurement ends. Returns its address. */
 export async function serveBareEditor(t: Teardown, content: BodyNode[]): Promise<string> {
   const { outputFiles } = await build({
     stdin: { contents: script, resolveDir: root },

@@ -31,7 +31,8 @@ t.test('blocks, title and found words', { skip: noChromium }, async (t) => {
 
   const stored = async (id: string) => (await bodyOf(ada, id)).blocks
   const untilStored = async (id: string, isTrue: (blocks: BodyNode[]) => boolean) => {
-    await until(async () => isTrue(await stored(id)))
+    const limit = Date.now() + 20_000
+    await until(async () => isTrue(await stored(id)) || Date.now() > limit)
     return stored(id)
   }
   const words = (blocks: BodyNode[]) => blocks.map((block) => wordsOf(block))
@@ -65,8 +66,8 @@ t.test('blocks, title and found words', { skip: noChromium }, async (t) => {
     if (from === null || to === null) throw new Error('the handle and the text are shown')
     await page.mouse.move(from.x + 5, from.y + 10)
     await page.mouse.down()
-    await page.mouse.move(to.x + 30, to.y + 8, { steps: 8 })
-    await page.mouse.move(to.x + 30, to.y + 3, { steps: 3 })
+    await page.mouse.move(to.x + 2, to.y + 8, { steps: 8 })
+    await page.mouse.move(to.x + 2, to.y + 3, { steps: 3 })
     await page.mouse.up()
     const after = await untilStored(id, (now) => words(now)[1] === 'Three')
     t.strictSame(words(after), ['One', 'Three', 'Two'])
@@ -104,7 +105,7 @@ t.test('blocks, title and found words', { skip: noChromium }, async (t) => {
     await bar.getByText('Not found').waitFor()
     const after = await untilStored(id, (now) => words(now)[0] === 'An whale, an whale.')
     t.strictSame(words(after), ['An whale, an whale.', 'No mouse', 'Three whales (whale?)'])
-    t.match(JSON.stringify(after[0]), '{"type":"text","text":"whale","marks":[{"type":"bold"}]}')
+    t.match(JSON.stringify(after[0]), '"marks":[{"type":"bold"}],"text":"whale"')
     await page.keyboard.press('Escape')
     t.equal(await bar.isVisible(), false)
     t.equal(await page.evaluate('CSS.highlights.has("found")'), false)

@@ -24,6 +24,8 @@ export const BlockHandle = DragHandle.configure({
     const handle = document.createElement('div')
     handle.className = 'drag-handle'
     handle.title = 'Drag to move'
+    // The mouse shows it, beside a block.
+    handle.style.visibility = 'hidden'
     // People who do not use a mouse move blocks by the keyboard.
     handle.setAttribute('aria-hidden', 'true')
     handle.append(signElement(GripVertical))
