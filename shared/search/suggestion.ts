@@ -76,8 +76,8 @@ async function absentWords(
   return new Set(others.filter((word) => counts.get(word) === 0))
 }
 
-// The lists of the words hold the blocks of all workspaces. The index leaves out the others where the searched workspaces
-// are small.
+// The lists of the words hold the blocks of all workspaces. The index leaves out the others where the searched
+// workspaces are small.
 function inScopeOf({ scope, scopes, statistics }: Searched, tsquery: string): string {
   return allOf([inScopes(tsquery, scopes), workspacesOf(scope, statistics)])
 }

@@ -61,8 +61,8 @@ Figures of this machine at this moment. What can be compared is compared within 
 are promises for an idle machine. Without a NAME it measures all of them:
 ${Object.keys(measurements).join(', ')}.
 
-  --documents N   size of the corpus of search, 10,000 by default (50,000 takes a quarter of an hour), of narrowed, 2,000 by
-                  default (its figures are meant for 50,000; 10,000 take five minutes), of export and
+  --documents N   size of the corpus of search, 10,000 by default (50,000 takes a quarter of an hour), of narrowed,
+                  2,000 by default (its figures are meant for 50,000; 10,000 take five minutes), of export and
                   summaries, 2,000 by default (their figures are meant for 10,000), of growth, 20,000 by default (its
                   figures are meant for 100,000), and of what trash deletes and restores, 10,000 by default
   --files N       how many Markdown files derived extracts candidates of, 200 by default; its figure is meant for 1,000

@@ -101,8 +101,8 @@ function keepsPlan({ order, recheck }: SearchRequest): boolean {
   return order.blocks >= keptPlans.blocks && order.terms.length <= keptPlans.terms && order.terms.every(isWord)
 }
 
-// The first statements of a process are those that it uses most. Combinations of filters leave room for searches without
-// filters.
+// The first statements of a process are those that it uses most. Combinations of filters leave room for searches
+// without filters.
 function isKept(statement: string, { scope }: SearchRequest): boolean {
   if (keptStatements.has(statement)) return true
   if (keptStatements.size >= (scope.filters ? keptPlans.narrowed : keptPlans.statements)) return false
