@@ -49,13 +49,13 @@ export function accountPage(spec: {
   const { get, post, upload, receive, visitors } = spec
   // The page for a person who sends a form after the session has ended. The form is lost, so the person gets the page
   // of the form after signing in.
-  const afterForm = get === undefined ? null : spec.path
+  const afterForm = ({ request }: PageCall) => (get === undefined ? null : request.path)
   return {
     path: spec.path,
     ...(get && { get: (call) => signedIn({ call, comeBack: call.request.originalUrl, visitors }, get) }),
     ...(post && {
       post: (call) =>
-        signedIn({ call, comeBack: afterForm }, async (accountCall, browser) => {
+        signedIn({ call, comeBack: afterForm(call) }, async (accountCall, browser) => {
           const submitted = await call.form()
           requireOwnForm(call, { browser, form: submitted })
           return post({ ...accountCall, submitted })
@@ -63,7 +63,7 @@ export function accountPage(spec: {
     }),
     ...(upload && {
       post: (call) =>
-        signedIn({ call, comeBack: afterForm }, async (accountCall, browser) => {
+        signedIn({ call, comeBack: afterForm(call) }, async (accountCall, browser) => {
           refuseOtherSites(call)
           const submitted = await readFilesForm(call)
           requireOwnForm(call, { browser, form: submitted })
