@@ -207,6 +207,13 @@ t.test('a duplicate opens in the editor, and stands beside its original', async 
   t.strictSame(listedIn((await visitor.get(`/kb/${base}`)).html), ['Water', 'Water (copy)'])
 })
 
+t.test('a form that is sent after the session has ended leads back to the page of the form', async (t) => {
+  const { base } = await author()
+  const signedOut = new Visitor(service.origin)
+  const { location } = await signedOut.post(`/kb/${base}/organise`, { name: 'x' })
+  t.equal(location, `/login?next=${encodeURIComponent(`/kb/${base}/organise`)}`)
+})
+
 t.test('tags narrow a knowledge base to the documents that have all of them', async (t) => {
   const { client, base, visitor } = await author()
   const folder = await made(client, '/folders', { name: 'Deep', knowledge_base_id: base })

@@ -53,7 +53,9 @@ t.test('the workspace in a browser', { skip: noChromium }, async (t) => {
     const { data: base } = (await ada.post('/knowledge-bases', { name: 'Handbook' })).body
     await ada.post('/folders', { name: 'Folder', knowledge_base_id: base.id })
     for (const title of ['A', 'B', 'C']) await ada.post('/documents', { title, knowledge_base_id: base.id })
-    const { context, incidents } = await signedInBrowser(browser, { service, userId: ada.user_id })
+    // While an item moves to its place, it does not give way to another item.
+    const options = { reducedMotion: 'reduce' } as const
+    const { context, incidents } = await signedInBrowser(browser, { service, userId: ada.user_id, options })
     const page = await context.newPage()
     await page.goto(`${origin}/kb/${base.id}?arrange=`)
     await drag(page, { item: 'C', onto: 'A' })
@@ -131,7 +133,7 @@ async function drag(page: Page, { item, onto }: { item: string; onto: string }):
   if (grip === null || target === null) throw new Error('the items are not shown')
   await page.mouse.move(grip.x + 5, grip.y + 5)
   await page.mouse.down()
-  await page.mouse.move(grip.x + 5, grip.y - 10, { steps: 5 })
-  await page.mouse.move(target.x + 20, target.y + 4, { steps: 10 })
+  await page.mouse.move(grip.x + 5, target.y + 4, { steps: 40 })
+  await page.mouse.move(grip.x + 5, target.y + 2, { steps: 5 })
   await page.mouse.up()
 }
