@@ -16,22 +16,32 @@ import { runs } from '../support/property-runs.ts'
 import { anyPair } from './pairs.ts'
 
 t.test(
-  'without what was deleted a block is the new block, and without what was inserted it has the old texts',
+  'a changed block has the new content besides what was deleted, and the old texts besides what was inserted',
   async (t) => {
     let merged = 0
+    const isMerged = (from: BlockNode[], to: BlockNode[], hasWords: boolean) => {
+      const json = blockDifferences(textsOf(from, to), hasWords ? 1_000_000 : 0)
+      return JSON.parse(json).every((difference: Parameters<typeof mergedBlock>[0]) => {
+        const both = mergedBlock(difference)
+        if (both === null) return difference.op !== 'modified' || difference.before?.type !== difference.after?.type
+        merged += 1
+        const [before, after] = [difference.before as BlockNode, difference.after as BlockNode]
+        return (
+          isDeepStrictEqual(oneSide(both.node, 'deleted'), oneSide(after, 'deleted')) &&
+          isDeepStrictEqual(textsById(oneSide(both.node, 'inserted')), textsById(oneSide(before, 'inserted')))
+        )
+      })
+    }
+    const anyPattern = fc.array(fc.boolean(), { minLength: 5, maxLength: 5 })
     fc.assert(
-      fc.property(anyPair, fc.boolean(), ({ from, to }, hasWords) => {
-        const json = blockDifferences(textsOf(from.content, to.content), hasWords ? 1_000_000 : 0)
-        return JSON.parse(json).every((difference: Parameters<typeof mergedBlock>[0]) => {
-          const both = mergedBlock(difference)
-          if (both === null) return difference.op !== 'modified' || difference.before?.type !== difference.after?.type
-          merged += 1
-          const [before, after] = [difference.before as BlockNode, difference.after as BlockNode]
-          return (
-            isDeepStrictEqual(oneSide(both.node, 'deleted'), oneSide(after, 'deleted')) &&
-            isDeepStrictEqual(textsById(oneSide(both.node, 'inserted')), textsById(oneSide(before, 'inserted')))
-          )
-        })
+      fc.property(anyPair, anyPattern, ({ from, to }, pattern) => {
+        const hasWords = pattern[0] ?? true
+        const fewer = from.content.map((block) => thinned(block, pattern) as BlockNode)
+        return (
+          isMerged(from.content, to.content, hasWords) &&
+          isMerged(from.content, fewer, hasWords) &&
+          isMerged(fewer, from.content, hasWords)
+        )
       }),
       runs,
     )
@@ -54,7 +64,7 @@ t.test('each change stands where it was, and a removed block where it stood', as
 
 t.test('a reader sees changed words, parts and attributes', async (t) => {
   const [list, task, picture, title] = doc(
-    ul(p('milk'), p('brown bread'), p('tea')),
+    ul(p('milk'), p('brown bread'), p('tea'), p('salt')),
     node('taskList', {}, node('taskItem', { checked: false }, p('Weigh the calf'))),
     node('image', { src: 'https://example.test/a.png', alt: 'An old elephant at the river' }),
     p('Title'),
@@ -66,6 +76,7 @@ t.test('a reader sees changed words, parts and attributes', async (t) => {
   const newTitle = { ...title, type: 'heading', attrs: { ...title?.attrs, level: 2 } }
   const { html } = show([list, task, picture, title], [newList, newTask, newPicture, newTitle])
   t.match(html, /<li [^>]*class="deleted"[^>]*><p [^>]*class="deleted"[^>]*><del>milk<\/del>/)
+  t.match(html, /<del>salt<\/del>.*white/, 'a removed part stands behind the part before it')
   t.match(html, '<del>brown</del><ins>white</ins> bread')
   t.match(html, 'Order of the parts: <del><bdi>1, 2</bdi></del> → <ins><bdi>2, 1</bdi></ins>')
   t.match(html, 'Task “Weigh the calf”</bdi>, Done: <del><bdi>no</bdi></del> → <ins><bdi>yes</bdi></ins>')
@@ -153,6 +164,13 @@ function linesOf(html: string): string[] {
         .replaceAll(' ,', ','),
     )
     .filter((line) => line !== '')
+}
+
+// The block without some of the parts in it.
+function thinned(block: BodyNode, pattern: readonly boolean[]): BodyNode {
+  if (block.content === undefined || isTextblock(block.type)) return block
+  const kept = block.content.filter((_, index) => pattern[index % pattern.length])
+  return { ...block, content: kept.map((part) => thinned(part, pattern.toReversed())) }
 }
 
 type Change = 'inserted' | 'deleted'
