@@ -116,15 +116,12 @@ t.test('people and a program in one document', { skip: noChromium, timeout: 600_
     const task = (words: string) => node('taskItem', {}, p(words))
     const blocks = [p('Food'), node('taskList', {}, task('Fill the pool'), task('Weigh the calf')), p('End')]
     const { id, blocks: made, ids: before, first, second, agree, close } = await together(blocks)
+    await second.page.locator('p', { hasText: 'Weigh the calf' }).click()
     await first.type({ block: 0 }, '\n- grass\nbark')
     await first.page.keyboard.press('Enter')
     await first.page.keyboard.press('Tab')
     const box = first.page.getByRole('checkbox')
-    await Promise.all([
-      first.page.keyboard.type('in winter'),
-      patch(ada, { id, block: made[2] }, 'The end'),
-      second.page.locator('p', { hasText: 'Weigh the calf' }).click(),
-    ])
+    await Promise.all([first.page.keyboard.type('in winter'), patch(ada, { id, block: made[2] }, 'The end')])
     await second.page.keyboard.press('End')
     await Promise.all([second.page.keyboard.type(' and the cow'), box.first().check()])
     const after = await agree()

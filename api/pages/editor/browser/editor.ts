@@ -54,7 +54,7 @@ export function createEditor(options: {
       Gapcursor,
       Placeholder.configure({ placeholder: 'Write, or type / for blocks' }),
       Collaboration.configure({ document: provider.document, provider }),
-      KeptCaret,
+      KeptCaret.configure({ provider }),
       CollaborationCaret.configure({ provider }),
     ],
     editorProps: {

@@ -1,3 +1,4 @@
+import type { HocuspocusProvider } from '@hocuspocus/provider'
 import { Extension } from '@tiptap/core'
 import { Plugin, TextSelection, type Transaction } from '@tiptap/pm/state'
 import {
@@ -13,9 +14,11 @@ import { type AbstractType, createAbsolutePositionFromRelativePosition, type Rel
  * puts the caret at its old offset when the text of the block has changed. That guess is only right for a block that
  * was put in the place of another block.
  */
-export const KeptCaret = Extension.create({
+export const KeptCaret = Extension.create<{ provider: HocuspocusProvider }>({
   name: 'keptCaret',
-  addProseMirrorPlugins: () => [keptCaret()],
+  addProseMirrorPlugins() {
+    return [keptCaret(this.options.provider)]
+  },
 })
 
 // The binding has no selection outside of a transaction, which its types do not say.
@@ -24,7 +27,7 @@ type Binding = Omit<ProsemirrorBinding, 'beforeTransactionSelection'> & {
 }
 type Origin = { isChangeOrigin?: boolean }
 
-function keptCaret(): Plugin {
+function keptCaret(provider: HocuspocusProvider): Plugin {
   return new Plugin({
     appendTransaction(transactions, _before, state) {
       const change = transactions.findLast((one) => originOf(one)?.isChangeOrigin === true)
@@ -46,8 +49,17 @@ function keptCaret(): Plugin {
       const forget = () => {
         binding.beforeTransactionSelection = null
       }
+      // The browser tells of a click or a key a moment later. A change by others in between would undo the new place.
+      const { domObserver } = view as unknown as { domObserver: { flush: () => void } }
+      const readSelection = () => domObserver.flush()
       undoManager?.on('stack-item-popped', forget)
-      return { destroy: () => undoManager?.off('stack-item-popped', forget) }
+      provider.on('message', readSelection)
+      return {
+        destroy() {
+          undoManager?.off('stack-item-popped', forget)
+          provider.off('message', readSelection)
+        },
+      }
     },
   })
 }
