@@ -6,9 +6,10 @@ import { mintTicket } from '../../../shared/auth/tickets.ts'
 import { levelState } from '../../../shared/body/live/queries.ts'
 import { currentBody } from '../../../shared/body/queries.ts'
 import { collaborationUrl } from '../../../shared/config/collaboration-url.ts'
-import { visibleDocument } from '../../../shared/documents/queries.ts'
+import { type DocumentRow, visibleDocument } from '../../../shared/documents/queries.ts'
 import { entityTagOf, hasVersion } from '../../http/preconditions.ts'
 import { bytesHeaders, sendBytes } from '../../http/send-bytes.ts'
+import type { Service } from '../../http/service.ts'
 import { type AccountCall, accountPage } from '../account-page.ts'
 import { pageHeaders } from '../headers.ts'
 import { panelsBeside } from '../panels/frame.ts'
@@ -106,7 +107,8 @@ const mostStateBytes = 8 * 1024 * 1024
 
 /**
  * The stored Y document of a document, from which the editor begins while it connects: updates, each behind its length
- * in four bytes. Without such a state, which live editing then makes, the answer is 204.
+ * in four bytes. The first call derives it. While it is behind the body, live editing has to follow, and the answer is
+ * 204.
  */
 export const liveStatePage = accountPage({
   path: '/d/{documentId}/state',
@@ -115,13 +117,20 @@ export const liveStatePage = accountPage({
     const memberships = await membershipsOf(service.database, user.userId)
     const document = await visibleDocument(service.database, locatorOf(params, memberships))
     if (document === null) throw pageMissing()
-    const stored = await levelState(service.database, document, mostStateBytes)
+    const read = () => levelState(service.database, document, mostStateBytes)
+    const stored = (await read()) ?? (await derived(service, document).then(read))
     response.set('Cache-Control', 'no-store')
     if (stored === null) response.status(204).end()
     else response.type('application/octet-stream').end(framed([stored.state, ...stored.updates]))
     return undefined
   },
 })
+
+// Yjs is loaded by the first document that needs it.
+async function derived({ database }: Service, document: DocumentRow): Promise<void> {
+  const { deriveFirstState } = await import('../../../shared/body/live/replica.ts')
+  await deriveFirstState(database, document)
+}
 
 function framed(updates: readonly Uint8Array[]): Buffer {
   return Buffer.concat(

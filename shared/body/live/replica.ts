@@ -124,7 +124,7 @@ export class LiveReplica {
         if (!this.#isChecked) void this.#check(stored)
         return Shadow.open({ key: this.key, stored, slices, isDoubtful: this.#isDoubtful })
       }
-      await this.#derive(database, stored)
+      await storeFirstState(database, { key: this.key, stored })
     }
     throw new Refusal('service_unavailable', { headers: { 'Retry-After': '1' } })
   }
@@ -140,15 +140,27 @@ export class LiveReplica {
       if (this.#shadow !== null) this.#forget(this.#shadow)
     })
   }
+}
 
-  // Derives the first state of the document. When another process was faster, its state stays and this state is lost.
-  async #derive(database: Database, { body, body_seq }: queries.StoredLive): Promise<void> {
-    const state = await compute(deriving, { text: body })
-    await inTransaction(database, async (tx) => {
-      await lockedDocument(tx, this.key)
-      queries.insertState(tx, { ...this.key, state, body_seq })
-    })
-  }
+/**
+ * Derives the Y document of a document that was never opened live, so that its editors need not wait for a collab
+ * process. Does nothing for another document.
+ */
+export async function deriveFirstState(database: Database, key: queries.DocumentKey): Promise<void> {
+  const stored = await queries.storedLive(database, key)
+  if (stored !== null && !isDerived(stored)) await storeFirstState(database, { key, stored })
+}
+
+// Derives the first state of a document. When another process was faster, its state stays and this state is lost.
+async function storeFirstState(
+  database: Database,
+  { key, stored }: { key: queries.DocumentKey; stored: queries.StoredLive },
+): Promise<void> {
+  const state = await compute(deriving, { text: stored.body })
+  await inTransaction(database, async (tx) => {
+    await lockedDocument(tx, key)
+    queries.insertState(tx, { workspace_id: key.workspace_id, id: key.id, state, body_seq: stored.body_seq })
+  })
 }
 
 /** Locks a document and returns its row. Refuses with 404 `document_not_found`. */
