@@ -111,7 +111,7 @@ t.test('relations, concepts and translations of a document', { skip: noChromium 
     await panel.getByText('The texts of the model were written into the translation.').waitFor()
     await page.locator('.ProseMirror').getByText('fr Elephants live for long.').waitFor()
     t.strictSame(await violationsOf(page), [], 'axe-core, beside the text')
-    await shoot(page, 'translations-beside')
+    await shoot(page, 'translations-beside', false)
     await page.getByRole('link', { name: 'Relations' }).click()
     await panel.getByRole('heading', { name: 'Relations' }).waitFor()
     t.strictSame(reader.incidents, [])
@@ -119,7 +119,7 @@ t.test('relations, concepts and translations of a document', { skip: noChromium 
   })
 })
 
-async function shoot(page: Page, name: string): Promise<void> {
+async function shoot(page: Page, name: string, fullPage = true): Promise<void> {
   const folder = process.env['SCREENSHOTS']
-  if (folder) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true })
+  if (folder) await page.screenshot({ path: `${folder}/${name}.png`, fullPage })
 }
