@@ -82,6 +82,7 @@ class FindBar {
   }
 
   #close(): void {
+    clearTimeout(this.#pause)
     this.element.hidden = true
     hideMatches()
     const match = this.#matches[this.#current]
