@@ -41,10 +41,12 @@ t.test(
       { status: 503, connection: 'close', body: 'service_unavailable' },
       'a new stream is sent elsewhere',
     )
-    const { files, manifest } = await manifestOf(await archive.rest())
+    // The process waits for readers for some seconds only, so both are read before anything is unpacked.
+    const [archived, downloaded] = await Promise.all([archive.rest(), download.rest()])
+    const { files, manifest } = await manifestOf(archived)
     t.equal(manifest['documents'].length, 2)
     t.ok(files.get(manifest['attachments'][0].path)?.equals(file.bytes), 'the export is complete')
-    t.ok((await download.rest()).equals(file.bytes), 'so is the file')
+    t.ok(downloaded.equals(file.bytes), 'so is the file')
     const heard = await stream.ended
     t.match(heard, /\n\n$/, 'the stream ends between two events')
     t.equal(await api.ended, 0)
