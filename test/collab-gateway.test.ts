@@ -92,7 +92,6 @@ async function startService(t: Test, env: Record<string, string>) {
     DATABASE_URL: url,
     SESSION_SECRET: secret,
     COLLAB_HAND_ON: 'true',
-    LOG_LEVEL: 'silent',
     ...env,
   })
   t.teardown(async () => {

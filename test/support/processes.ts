@@ -52,12 +52,13 @@ export function startProcess(
   }
 }
 
-/** Starts the API on a free port and resolves when it serves. The level of its log must not be above `info`. */
+/** Starts the API on a free port and resolves when it serves. Its log names the port, at the level `info`. */
 export async function startApi(
   env: Settings,
   location?: ProcessLocation,
 ): Promise<ServiceProcess & { origin: string }> {
-  const started = startProcess('api/main.ts', { env: { ...env, PORT: '0' }, ...(location && { location }) })
+  const settings = { LOG_LEVEL: 'info', ...env, PORT: '0' }
+  const started = startProcess('api/main.ts', { env: settings, ...(location && { location }) })
   const origin = `http://${location?.address ?? '127.0.0.1'}:${await portOf(started)}`
   await until(started, async () => (await fetch(`${origin}/readyz`).catch(() => undefined))?.ok ?? false)
   return { ...started, origin }
