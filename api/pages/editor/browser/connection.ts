@@ -147,7 +147,7 @@ export class Connection {
     if (before.unsaved !== this.#facts.unsaved) this.#parts.copy?.noteUnsaved(this.#facts.unsaved)
   }
 
-  // The copy of this browser goes with the right to read. Other reasons end this page only, and other tabs use the copy.
+  // The copy of this browser goes with the right to read. Other reasons end this page only: other tabs use the copy.
   #end(reason: string): void {
     this.provider.destroy()
     this.#update({ writing: false, connection: 'closed' })

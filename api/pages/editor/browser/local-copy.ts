@@ -89,8 +89,8 @@ export class LocalCopy {
     })
   }
 
-  // Never throws, because Yjs would then not tell the connection of the update. Each transaction has all stores, so that
-  // the last transaction ends when the transactions before it have ended.
+  // Never throws, because Yjs would then not tell the connection of the update. Each transaction has all stores, so
+  // that the last transaction ends when the transactions before it have ended.
   #write(change: (stores: Stores) => void): void {
     if (!this.#isOpen) return
     try {
