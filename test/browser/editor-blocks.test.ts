@@ -147,6 +147,21 @@ t.test('blocks, title and found words', { skip: noChromium }, async (t) => {
     await title.click()
     await page.keyboard.press('Enter')
     await until(async () => (await titleNow()) === 'Whales and krill')
+
+    // The second change comes before the answer to the first one.
+    const { promise: wait, resolve: goOn } = Promise.withResolvers<void>()
+    await page.route('**/title', async (route) => {
+      await wait
+      await route.continue()
+    })
+    for (const word of [' now', ' again']) {
+      await title.click()
+      await page.keyboard.press('End')
+      await page.keyboard.type(word)
+      await page.keyboard.press('Enter')
+    }
+    goOn()
+    await until(async () => (await titleNow()) === 'Whales and krill now again')
     if (shots) await page.screenshot({ path: `${shots}/title.png` })
     t.strictSame(await violationsOf(page), [])
     await page.close()

@@ -166,6 +166,43 @@ t.test('the editor of the service', { skip: noChromium }, async (t) => {
     await one.page.close()
   })
 
+  t.test('when the browser cannot keep what is typed, the page says so and does not call it kept', async (t) => {
+    const { id } = await make(ada, [p('Water')])
+    const one = await WrittenPage.open(adas, { origin, id })
+    await one.state.getByText('Saved').waitFor()
+    await one.page.evaluate(`{
+      const { add } = IDBObjectStore.prototype
+      IDBObjectStore.prototype.add = function (...values) {
+        const request = add.apply(this, values)
+        this.transaction.abort()
+        return request
+      }
+    }`)
+    await adas.context.setOffline(true)
+    await one.state.getByText('Offline').waitFor()
+    await one.type({ block: 0 }, ' flows')
+    await one.state.getByText(/kept on this device|your changes are only here/).waitFor()
+    t.match(await one.state.textContent(), 'Keep this page open: your changes are only here.')
+    await adas.context.setOffline(false)
+    t.strictSame(texts(await untilAllSee(ada, id, [one])), ['Water flows'])
+    await one.state.getByText('Saved').waitFor()
+    await one.page.close()
+  })
+
+  t.test('what is typed after the browser has dropped its copy reaches the service', async (t) => {
+    const { id } = await make(ada, [p('Water')])
+    const one = await WrittenPage.open(adas, { origin, id })
+    await one.state.getByText('Saved').waitFor()
+    const other = await adas.context.newPage()
+    await other.goto(`${origin}/account/tokens`)
+    await other.evaluate(`indexedDB.databases().then((copies) => Promise.all(copies.map(({ name }) =>
+      new Promise((resolve) => (indexedDB.deleteDatabase(name).onsuccess = resolve)))))`)
+    await one.type({ block: 0 }, ' flows')
+    t.strictSame(texts(await untilAllSee(ada, id, [one])), ['Water flows'])
+    await one.state.getByText('Saved').waitFor()
+    await Promise.all([one.page.close(), other.close()])
+  })
+
   t.test('a document that is deleted closes its editor with a reason, and leaves no copy', async (t) => {
     const { id } = await make(ada, [p('Water')])
     const one = await WrittenPage.open(adas, { origin, id })

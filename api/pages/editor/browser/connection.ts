@@ -56,6 +56,7 @@ export class Connection {
     addEventListener('beforeunload', (event) => {
       if (this.#facts.unsaved && this.#facts.copy !== 'current') event.preventDefault()
     })
+    void copy?.ended.then(() => this.#update({ copy: 'none' }))
     watchRefusals(this.provider, (text) => void this.#onRefused(text))
     this.#showRefused(keptRefusedText(page.documentId))
     this.#update({})
@@ -82,12 +83,12 @@ export class Connection {
   // The copy is asked after a pause in typing, so that the words for the user do not change with each key.
   #onTyped(): void {
     const { copy } = this.#parts
-    this.#update({ unsaved: true, ...(copy !== null && { copy: 'behind' }) })
+    this.#update({ unsaved: true, ...(this.#facts.copy !== 'none' && { copy: 'behind' }) })
     clearTimeout(this.#pause)
     this.#pause = window.setTimeout(async () => {
       const pause = this.#pause
-      await copy?.hasAll()
-      if (copy !== null && pause === this.#pause) this.#update({ copy: 'current' })
+      const hasAll = await copy?.hasAll()
+      if (hasAll && pause === this.#pause) this.#update({ copy: 'current' })
     }, pauseMs)
   }
 
@@ -146,13 +147,12 @@ export class Connection {
     if (before.unsaved !== this.#facts.unsaved) this.#parts.copy?.noteUnsaved(this.#facts.unsaved)
   }
 
-  // The copy of this browser goes with the right to read. Only a user who is merely signed out keeps what is unsaved.
+  // The copy of this browser goes with the right to read. Other reasons end this page only: other tabs use the copy.
   #end(reason: string): void {
     this.provider.destroy()
     this.#update({ writing: false, connection: 'closed' })
     this.#parts.line.warn(closingWords(reason))
-    const isKept = reason !== 'document_not_found' && this.#facts.unsaved
-    if (!isKept) void this.#parts.copy?.remove()
+    if (reason === 'document_not_found') void this.#parts.copy?.remove()
   }
 }
 

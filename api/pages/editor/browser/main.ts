@@ -42,7 +42,6 @@ async function start(place: HTMLElement): Promise<void> {
   const toolbar = createToolbar(editor, { openMenu: () => openSlashMenu(editor), openFind: find.open })
   line.element.append(createPeopleLine(provider), toolbar, find.element)
   place.closest('article')?.append(createOutline(editor))
-  showNamedBlock(editor)
   const heading = document.querySelector<HTMLElement>('h1.title')
   const title = heading && editTitle(heading, { page, warn, onDone: () => editor.commands.focus('start') })
   title?.setEditable(connection.writing)
@@ -50,6 +49,7 @@ async function start(place: HTMLElement): Promise<void> {
     editor.setEditable(now)
     title?.setEditable(now)
   }
+  showNamedBlock(editor)
 }
 
 // The milliseconds for which the user sees only the beginning of a long document while the editor waits for it.

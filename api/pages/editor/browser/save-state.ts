@@ -36,7 +36,9 @@ function offlineWords({ writing, unsaved, copy }: SaveFacts): string {
   if (!writing) return 'Offline. You see the document as it was.'
   if (copy === 'none') return unsaved ? 'Offline. Keep this page open: your changes are only here.' : 'Offline.'
   if (!unsaved) return 'Offline. What you type is kept on this device.'
-  return copy === 'current' ? 'Offline. Your changes are kept on this device.' : 'Offline. Keeping your changes…'
+  return copy === 'current'
+    ? 'Offline. Your changes are kept on this device until you sign out.'
+    : 'Offline. Keeping your changes…'
 }
 
 const reasons: { [code: string]: string } = {

@@ -21,20 +21,28 @@ export function editTitle(
     known = title
     document.title = title
   }
-  let isSaving = false
-  const save = async () => {
-    const title = (field.textContent ?? '').replace(/\s+/g, ' ').trim()
-    if (title === known || isSaving) return
-    isSaving = true
+  // Resolves to whether the service has the title now.
+  const send = async (title: string) => {
+    if (title === known) return true
     try {
       const body = JSON.stringify({ title, was: known })
       const answer = await askService<Titled>(page, { path: `/d/${page.documentId}/title`, body })
       if (answer.problem !== null) warn(answer.problem)
       show(answer.title)
       if (title === '') field.textContent = answer.title
+      return answer.problem === null
     } catch {
       warn('The title was not saved. The service is out of reach, or you may not change this document.')
+      return false
     }
+  }
+  let isSaving = false
+  // The user may change the title again and leave it before the service has answered.
+  const save = async () => {
+    if (isSaving) return
+    isSaving = true
+    let title = titleIn(field)
+    while ((await send(title)) && titleIn(field) !== title && document.activeElement !== field) title = titleIn(field)
     isSaving = false
   }
   field.addEventListener('blur', () => void save())
@@ -54,4 +62,8 @@ export function editTitle(
       }
     },
   }
+}
+
+function titleIn(field: HTMLElement): string {
+  return (field.textContent ?? '').replace(/\s+/g, ' ').trim()
 }
