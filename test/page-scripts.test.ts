@@ -86,7 +86,9 @@ t.test('the end of a long document waits for the editor, and is there for browse
   t.notMatch(before, 'Block 200 ')
   t.match(rest, 'Block 200 ')
   t.match(rest, 'Block 299 ')
-  t.equal((html.match(/<script/g) ?? []).length, 1)
+  const scripts = html.match(/<script[^>]*>/g) ?? []
+  t.equal(scripts.length, 2, 'the scripts of the panels and of the editor')
+  for (const script of scripts) t.match(script, / src="\/assets\/scripts\//)
 })
 
 t.test('the stored document, with which an editor begins, is for members and never behind the body', async (t) => {

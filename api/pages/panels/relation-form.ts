@@ -8,7 +8,7 @@ import { searchTopK } from '../../../shared/search/search.ts'
 import { searchV2Of } from '../../routes/search/parameters.ts'
 import type { PanelCall, RefusedForm } from './frame.ts'
 import { tooMuchWords } from './refusal-words.ts'
-import { type RelationTarget, relationTargets } from './relation-targets.ts'
+import { type RelationTarget, relationTargets, shownText } from './relation-targets.ts'
 import { wordsOfPredicate } from './relation-words.ts'
 
 /** The most code points of the note of a relation, as in the API. */
@@ -100,7 +100,7 @@ async function blocksWith({ service, caller, document }: PanelCall, words: strin
   return hits
     .map((hit) => presentV2Result(hit, { highlight: false }))
     .flatMap(({ block_id: blockId, block_type: type, context }) =>
-      blockId === null || type === null ? [] : [offer({ blockId, type, text: context.match })],
+      blockId === null || type === null ? [] : [offer({ blockId, type, text: shownText(context) })],
     )
 }
 

@@ -64,11 +64,12 @@ function targetsOf(hits: readonly SearchV2Hit[]): RelationTarget[] {
   if (first === undefined) return []
   const { title, document_uri: uri } = first
   const blocks = hits.flatMap(({ document_id: documentId, block_id: blockId, heading_path: headingPath, context }) =>
-    blockId === null ? [] : [{ uri: blockUri({ documentId, blockId }), title, headingPath, text: shown(context) }],
+    blockId === null ? [] : [{ uri: blockUri({ documentId, blockId }), title, headingPath, text: shownText(context) }],
   )
   return [{ uri, title, headingPath: [], text: null }, ...blocks]
 }
 
-function shown({ before, match, after }: SearchV2Hit['context']): string {
+/** The text around a match as a page shows it. */
+export function shownText({ before, match, after }: SearchV2Hit['context']): string {
   return `${before ?? ''}${match}${after ?? ''}`
 }
