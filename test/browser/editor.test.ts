@@ -125,6 +125,25 @@ t.test('the editor of the service', { skip: noChromium }, async (t) => {
     await Promise.all([reading.page.close(), writing.page.close()])
   })
 
+  t.test('a document with an address in its first line is not changed by opening it', async (t) => {
+    const viewer = await service.signUp({ role: 'viewer', workspace, email: 'second-viewer@example.test' })
+    const { id, blocks } = await make(ada, [h(2, 'README.md'), p('Water')])
+    const reading = await WrittenPage.open(await person(viewer), { origin, id })
+    await reading.state.getByText('Read only').waitFor()
+    t.strictSame(await reading.blocks(), blocks)
+    await reading.page.getByText('Water').click()
+    const writing = await WrittenPage.open(adas, { origin, id })
+    await writing.type({ block: 1 }, ' flows')
+    const after = await untilAllSee(ada, id, [reading, writing])
+    t.strictSame(after[0], blocks[0])
+    await reading.state.getByText('Read only').waitFor()
+    await writing.type({ block: 1 }, ' to example.com now')
+    const typed = await untilAllSee(ada, id, [reading, writing])
+    t.match(JSON.stringify(typed[1]), '"type":"link"', 'an address that is typed becomes a link')
+    t.strictSame(typed[0], blocks[0])
+    await Promise.all([reading.page.close(), writing.page.close()])
+  })
+
   t.test('without scripts, and before the editor is there, the page shows the document', async (t) => {
     const { id } = await make(ada, [h(2, 'Water'), ul(p('from the river'))])
     const quiet = await signedInBrowser(browser, {

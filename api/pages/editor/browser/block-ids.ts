@@ -1,11 +1,11 @@
 import { Extension } from '@tiptap/core'
-import { isChangeOrigin } from '@tiptap/extension-collaboration'
 import { type Node as DocumentNode, Fragment, Slice } from '@tiptap/pm/model'
 import { type EditorState, Plugin, type Transaction } from '@tiptap/pm/state'
 import { ReplaceAroundStep, ReplaceStep, type Step } from '@tiptap/pm/transform'
 import type { EditorView } from '@tiptap/pm/view'
 import { bodySchema, isBlockType } from '../../../../shared/body/nodes.ts'
 import { newId } from '../../../../shared/schema/ids.ts'
+import { isOwnChange } from './own-changes.ts'
 
 const types = Object.keys(bodySchema.nodes).filter(isBlockType)
 
@@ -44,7 +44,7 @@ function blockIdPlugin(): Plugin {
       transformPasted: (slice, view) => withKeptIds(slice, view.dragging?.move ? null : free(cut, view)),
     },
     appendTransaction(transactions, _before, state) {
-      const isOwn = transactions.some((one) => !isChangeOrigin(one) && one.steps.some(bringsBlocks))
+      const isOwn = transactions.some((one) => isOwnChange(one) && one.steps.some(bringsBlocks))
       return isOwn ? withUniqueIds(state) : null
     },
   })
