@@ -91,6 +91,24 @@ t.test('the editor of the service', { skip: noChromium }, async (t) => {
     await one.page.close()
   })
 
+  t.test('a block whose type changes keeps its id', async (t) => {
+    const { id, blocks } = await make(ada, [p('One'), p('Two'), p('Three'), ul(p('a'), p('b'))])
+    const one = await WrittenPage.open(adas, { origin, id })
+    await one.place({ block: 0, offset: 1 })
+    await one.page.keyboard.press('Shift+ArrowDown')
+    await one.page.keyboard.press('Control+Alt+2')
+    await one.type({ block: 2, offset: 0 }, '# ')
+    await one.page.getByText('a', { exact: true }).click()
+    await one.page.keyboard.press('Control+Shift+7')
+    const after = await untilAllSee(ada, id, [one])
+    t.strictSame(texts(after), texts(blocks))
+    const types = after.map(({ type }) => type)
+    t.strictSame(types, ['heading', 'heading', 'heading', 'orderedList'])
+    t.strictSame(ids(after), ids(blocks))
+    t.strictSame(after[3]?.content, blocks[3]?.content)
+    await one.page.close()
+  })
+
   t.test('an editor changes nothing but what is typed, whatever the document contains', async (t) => {
     const { id } = await make(ada, [p('x')])
     const attachmentId = await uploaded(ada, { documentId: id, bytes: samples.png })
