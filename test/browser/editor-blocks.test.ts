@@ -201,6 +201,30 @@ t.test('blocks, title and found words', { skip: noChromium }, async (t) => {
     await page.close()
   })
 
+  t.test('code keeps its colours while others write, and is not coloured anew', async (t) => {
+    const code = (at: number): BodyNode => ({
+      type: 'codeBlock',
+      attrs: { language: 'javascript' },
+      content: [{ type: 'text', text: `const coloured${at} = ${at}` }],
+    })
+    const { id, blocks, page } = await edit([p('Water'), code(1), code(2), code(3)])
+    const keywords = page.locator('.ProseMirror .hljs-keyword')
+    await keywords.nth(2).waitFor()
+    await page.evaluate(`{
+      const { exec } = RegExp.prototype
+      window.coloured = 0
+      RegExp.prototype.exec = function (text) {
+        if (String(text).startsWith('const coloured')) window.coloured += 1
+        return exec.call(this, text)
+      }
+    }`)
+    await ada.patch(`/documents/${id}/blocks/${blocks[0]?.attrs.id}`, { content: [text('Water flows')] })
+    await page.getByText('Water flows').waitFor()
+    t.equal(await keywords.count(), 3)
+    t.equal(await page.evaluate('coloured'), 0, 'no expression has read the code')
+    await page.close()
+  })
+
   t.test('a viewer finds words, and changes neither them nor the title', async (t) => {
     const viewer = await service.signUp({ role: 'viewer', workspace, email: 'viewer@example.test' })
     const { id } = await make(ada, [p('One elephant')])
