@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import t from 'tap'
 import type { BodyNode } from '../../shared/body/document.ts'
 import { h, p, text, ul } from '../body/build.ts'
@@ -58,16 +59,8 @@ t.test('blocks, title and found words', { skip: noChromium }, async (t) => {
 
   t.test('a block that is dragged by its handle keeps its id', async (t) => {
     const { id, blocks, page } = await edit([h(2, 'One'), p('Two'), p('Three')])
-    await page.getByText('Three').hover()
-    const handle = page.locator('.drag-handle')
-    await handle.waitFor()
+    await dragAbove(page, { dragged: 'Three', target: 'Two' })
     if (shots) await page.screenshot({ path: `${shots}/handle.png` })
-    const [from, to] = [await handle.boundingBox(), await page.getByText('Two').boundingBox()]
-    if (from === null || to === null) throw new Error('the handle and the text are shown')
-    await page.mouse.move(from.x + 5, from.y + 10)
-    await page.mouse.down()
-    await page.mouse.move(to.x + 2, to.y + 8, { steps: 8 })
-    await page.mouse.move(to.x + 2, to.y + 3, { steps: 3 })
     await page.mouse.up()
     const after = await untilStored(id, (now) => words(now)[1] === 'Three')
     t.strictSame(words(after), ['One', 'Three', 'Two'])
@@ -75,6 +68,43 @@ t.test('blocks, title and found words', { skip: noChromium }, async (t) => {
       ids(after),
       [0, 2, 1].map((at) => ids(blocks)[at]),
     )
+    await page.close()
+  })
+
+  t.test('what others write into a block while it is dragged is in the block after the drop', async (t) => {
+    const { id, blocks, page } = await edit([p('One'), p('Two'), p('Three')])
+    const [first, second, third] = ids(blocks)
+    await dragAbove(page, { dragged: 'Three', target: 'Two' })
+    await ada.patch(`/documents/${id}/blocks/${third}`, { content: [text('Three and more')] })
+    await page.getByText('Three and more').waitFor()
+    await page.mouse.up()
+    const after = await untilStored(id, (now) => ids(now)[1] === third)
+    t.strictSame(words(after), ['One', 'Three and more', 'Two'])
+    t.strictSame(ids(after), [first, third, second])
+    await page.close()
+  })
+
+  t.test('a block that others delete while it is dragged does not come back', async (t) => {
+    const { id, blocks, one, page } = await edit([p('One'), p('Two'), p('Three')])
+    await dragAbove(page, { dragged: 'Three', target: 'Two' })
+    await ada.delete(`/documents/${id}/blocks/${ids(blocks)[2]}`)
+    await page.locator('.ProseMirror').getByText('Three').waitFor({ state: 'detached' })
+    await page.mouse.up()
+    await one.type({ block: 0 }, '!')
+    const after = await untilStored(id, (now) => words(now)[0] === 'One!')
+    t.strictSame(ids(after), ids(blocks).slice(0, 2))
+    await page.close()
+  })
+
+  t.test('the key that is held at the drop decides that a block is copied', async (t) => {
+    const { id, blocks, page } = await edit([p('One'), p('Two'), p('Three')])
+    await dragAbove(page, { dragged: 'Three', target: 'Two' })
+    await page.keyboard.down('Control')
+    await page.mouse.up()
+    await page.keyboard.up('Control')
+    const after = await untilStored(id, (now) => now.length === 4)
+    t.strictSame(words(after), ['One', 'Three', 'Two', 'Three'])
+    t.strictSame(ids(after).toSpliced(1, 1), ids(blocks), 'the copy has a new id')
     await page.close()
   })
 
@@ -186,6 +216,30 @@ t.test('blocks, title and found words', { skip: noChromium }, async (t) => {
     await page.close()
   })
 
+  t.test('code keeps its colours while others write, and is not coloured anew', async (t) => {
+    const code = (at: number): BodyNode => ({
+      type: 'codeBlock',
+      attrs: { language: 'javascript' },
+      content: [{ type: 'text', text: `const coloured${at} = ${at}` }],
+    })
+    const { id, blocks, page } = await edit([p('Water'), code(1), code(2), code(3)])
+    const keywords = page.locator('.ProseMirror .hljs-keyword')
+    await keywords.nth(2).waitFor()
+    await page.evaluate(`{
+      const { exec } = RegExp.prototype
+      window.coloured = 0
+      RegExp.prototype.exec = function (text) {
+        if (String(text).startsWith('const coloured')) window.coloured += 1
+        return exec.call(this, text)
+      }
+    }`)
+    await ada.patch(`/documents/${id}/blocks/${blocks[0]?.attrs.id}`, { content: [text('Water flows')] })
+    await page.getByText('Water flows').waitFor()
+    t.equal(await keywords.count(), 3)
+    t.equal(await page.evaluate('coloured'), 0, 'no expression has read the code')
+    await page.close()
+  })
+
   t.test('a viewer finds words, and changes neither them nor the title', async (t) => {
     const viewer = await service.signUp({ role: 'viewer', workspace, email: 'viewer@example.test' })
     const { id } = await make(ada, [p('One elephant')])
@@ -204,6 +258,20 @@ t.test('blocks, title and found words', { skip: noChromium }, async (t) => {
 
   t.strictSame(reader.incidents, [])
 })
+
+// Drags the block with these words by its handle to the place above another block, and holds it there.
+async function dragAbove(page: Page, { dragged, target }: { dragged: string; target: string }): Promise<void> {
+  const block = (words: string) => page.locator('.ProseMirror').getByText(words, { exact: true }).last()
+  await block(dragged).hover()
+  const handle = page.locator('.drag-handle')
+  await handle.waitFor()
+  const [from, to] = [await handle.boundingBox(), await block(target).boundingBox()]
+  if (from === null || to === null) throw new Error('the handle and the text are shown')
+  await page.mouse.move(from.x + 5, from.y + 10)
+  await page.mouse.down()
+  await page.mouse.move(to.x + 2, to.y + 8, { steps: 8 })
+  await page.mouse.move(to.x + 2, to.y + 3, { steps: 3 })
+}
 
 function wordsOf(node: BodyNode): string {
   return node.text ?? (node.content ?? []).map((inner) => wordsOf(inner)).join('')

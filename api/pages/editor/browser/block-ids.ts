@@ -1,17 +1,18 @@
 import { Extension } from '@tiptap/core'
-import { isChangeOrigin } from '@tiptap/extension-collaboration'
 import { type Node as DocumentNode, Fragment, Slice } from '@tiptap/pm/model'
 import { type EditorState, Plugin, type Transaction } from '@tiptap/pm/state'
-import { ReplaceAroundStep, ReplaceStep, type Step } from '@tiptap/pm/transform'
+import { Mapping, ReplaceAroundStep, ReplaceStep, type Step } from '@tiptap/pm/transform'
 import type { EditorView } from '@tiptap/pm/view'
 import { bodySchema, isBlockType } from '../../../../shared/body/nodes.ts'
 import { newId } from '../../../../shared/schema/ids.ts'
+import { isOwnChange } from './own-changes.ts'
 
 const types = Object.keys(bodySchema.nodes).filter(isBlockType)
 
 /**
  * Gives every block an id that is unique in its document, by the rules of the service. A block that is split keeps its
- * id where its text is. A block that was cut and pasted keeps its id, and a copy gets a new id.
+ * id where its text is. A block whose type changes keeps its id. A block that was cut and pasted keeps its id, and a
+ * copy gets a new id.
  */
 export const BlockIds = Extension.create({
   name: 'blockIds',
@@ -43,9 +44,11 @@ function blockIdPlugin(): Plugin {
       },
       transformPasted: (slice, view) => withKeptIds(slice, view.dragging?.move ? null : free(cut, view)),
     },
-    appendTransaction(transactions, _before, state) {
-      const isOwn = transactions.some((one) => !isChangeOrigin(one) && one.steps.some(bringsBlocks))
-      return isOwn ? withUniqueIds(state) : null
+    appendTransaction(transactions, before, state) {
+      const isOwn = transactions.some((one) => isOwnChange(one) && one.steps.some(bringsBlocks))
+      if (!isOwn) return null
+      const back = new Mapping(transactions.flatMap(({ mapping }) => mapping.maps)).invert()
+      return withUniqueIds(state, (block) => formerId(block, { doc: before.doc, back }))
     },
   })
 }
@@ -56,23 +59,40 @@ function bringsBlocks(step: Step): boolean {
   return step instanceof ReplaceAroundStep
 }
 
-function withUniqueIds(state: EditorState): Transaction | null {
+type Block = { node: DocumentNode; position: number }
+
+// The commands that change the type of a block make a block without an id around the text that was there. The id is
+// that of the block which held this text before; null when the block is new.
+function formerId({ node, position }: Block, { doc, back }: { doc: DocumentNode; back: Mapping }): string | null {
+  if (node.isLeaf || node.attrs['id'] !== null) return null
+  const { pos, deletedAcross: isNew } = back.mapResult(position + 1)
+  if (isNew) return null
+  const { parent } = doc.resolve(pos)
+  return isBlockType(parent.type.name) ? parent.attrs['id'] : null
+}
+
+// `formerId` gives the id that a block had before, for a block that has lost its id.
+function withUniqueIds(state: EditorState, formerId: (block: Block) => string | null): Transaction | null {
   const keepers = new Map<string, number>()
+  const blocks: Block[] = []
   state.doc.descendants((node, position) => {
+    if (!isBlockType(node.type.name)) return
+    blocks.push({ node, position })
     const id: unknown = node.attrs['id']
-    if (!isBlockType(node.type.name) || typeof id !== 'string') return
+    if (typeof id !== 'string') return
     const known = keepers.get(id)
     // Enter at the start of a block puts an empty block before it, so the id goes with the text.
     const isBetter = known === undefined || (isEmpty(state.doc.nodeAt(known)) && !isEmpty(node))
     if (isBetter) keepers.set(id, position)
   })
   const changes = state.tr
-  state.doc.descendants((node, position) => {
-    if (!isBlockType(node.type.name)) return
-    const id: unknown = node.attrs['id']
-    const isKept = typeof id === 'string' && keepers.get(id) === position
-    if (!isKept) changes.setNodeAttribute(position, 'id', newId('block'))
-  })
+  for (const block of blocks) {
+    if (keepers.get(block.node.attrs['id']) === block.position) continue
+    const former = formerId(block)
+    const id = former === null || keepers.has(former) ? newId('block') : former
+    keepers.set(id, block.position)
+    changes.setNodeAttribute(block.position, 'id', id)
+  }
   return changes.docChanged ? changes : null
 }
 

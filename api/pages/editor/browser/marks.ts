@@ -12,12 +12,18 @@ import { Underline } from '@tiptap/extension-underline'
 import { isAllowedHref } from '../../../../shared/body/addresses.ts'
 import { bodyMark } from './body-schema.ts'
 import { openableAddress, storedAddress } from './link-addresses.ts'
+import { afterOwnChanges } from './own-changes.ts'
 
 const link = Link.configure({
   openOnClick: false,
   defaultProtocol: 'https',
   isAllowedUri: (address) => isAllowedHref(address ?? ''),
   HTMLAttributes: { rel: 'noopener noreferrer nofollow', target: null },
+}).extend({
+  // An address that is typed becomes a link. An address that a document has when it is opened stays as it is.
+  addProseMirrorPlugins() {
+    return (this.parent?.() ?? []).map(afterOwnChanges)
+  },
 })
 
 /** All marks of bodies, in the order of the table of the service. Links are those of the document `documentId`. */

@@ -2,6 +2,7 @@ import { type Editor, Extension } from '@tiptap/core'
 import { DragHandle } from '@tiptap/extension-drag-handle'
 import { Fragment, type NodeRange } from '@tiptap/pm/model'
 import { GripVertical } from 'lucide'
+import { droppedBlocks } from './dropped-blocks.ts'
 import { signElement } from './icons.ts'
 
 // The nodes among whose children a block is moved by the keyboard.
@@ -16,6 +17,7 @@ export const BlockMoves = Extension.create({
       'Alt-ArrowDown': () => moveBlocks(this.editor, 'down'),
     }
   },
+  addProseMirrorPlugins: () => [droppedBlocks()],
 })
 
 /** The handle beside the block under the mouse, by which the block is dragged. A dragged block keeps its id. */

@@ -1,8 +1,7 @@
 import type { Editor, Node } from '@tiptap/core'
-import { isChangeOrigin } from '@tiptap/extension-collaboration'
 import { Table, TableCell, TableHeader, TableRow, TableView } from '@tiptap/extension-table'
-import type { Plugin } from '@tiptap/pm/state'
 import { bodyNode } from './body-schema.ts'
+import { afterOwnChanges } from './own-changes.ts'
 
 // A wide table scrolls by itself. The keys that scroll need a stop in the table for people who cannot write in it.
 class ScrollingTable extends TableView {
@@ -20,6 +19,8 @@ export const tables: Node[] = [
   bodyNode(Table)
     .configure({ View: ScrollingTable })
     .extend({
+      // A table whose rows have different lengths gets the missing cells from a plugin. When others add a row and a
+      // column at once, each editor would add cells of its own.
       addProseMirrorPlugins() {
         return (this.parent?.() ?? []).map(afterOwnChanges)
       },
@@ -38,15 +39,6 @@ export const tables: Node[] = [
   bodyNode(TableCell),
   bodyNode(TableHeader),
 ]
-
-// A table whose rows have different lengths gets the missing cells from the plugin. When a row and a column are added
-// at once, each editor would add cells of its own, so an editor does this only after a change of its own.
-function afterOwnChanges(plugin: Plugin): Plugin {
-  const { appendTransaction } = plugin.spec
-  plugin.spec.appendTransaction = (transactions, before, state) =>
-    transactions.every(isChangeOrigin) ? null : appendTransaction?.call(plugin, transactions, before, state)
-  return plugin
-}
 
 // Where nothing stands before or behind a table, the arrow that leads out of the table makes a paragraph there. Without
 // a mouse, nobody could write there otherwise.
