@@ -1,5 +1,6 @@
 import { type Editor, Extension, type JSONContent } from '@tiptap/core'
 import { Plugin } from '@tiptap/pm/state'
+import { looksLikeMarkdown } from './markdown-signs.ts'
 import type { PageData } from './page-data.ts'
 import { askService } from './service.ts'
 
@@ -32,22 +33,6 @@ export const MarkdownPaste = Extension.create<{ page: PageData }>({
     ]
   },
 })
-
-const signs = [
-  /^#{1,6} \S/m,
-  /^\s*[-*+] \S/m,
-  /^\s*\d+[.)] \S/m,
-  /^```/m,
-  /^> /m,
-  /^\|.+\|\s*\n\|[ :|-]+\|/m,
-  /\*\*\S(.*\S)?\*\*/,
-  /\[[^\]\n]+\]\([^)\s]+\)/,
-]
-
-// Whether a text has signs that only Markdown has.
-function looksLikeMarkdown(text: string): boolean {
-  return text.length < 1_000_000 && signs.some((sign) => sign.test(text))
-}
 
 // While the service is out of reach, the text is inserted as it is.
 async function pasteMarkdown(editor: Editor, { page, text }: { page: PageData; text: string }): Promise<void> {
