@@ -32,19 +32,27 @@ t.test('what comes from elsewhere', { skip: noChromium }, async (t) => {
       t.strictSame(shape(await stored()), shape(doc(...wanted).content))
       await one.page.close()
     }
-    async function paste(clipboard: Clipboard): Promise<void> {
+    /** Pastes at the end of the first block. The file comes so many times. */
+    async function paste(clipboard: Clipboard, { times = 1 }: { times?: number } = {}): Promise<void> {
       await one.place({ block: 0 })
       await one.page.evaluate(`{
         const { file, ...texts } = ${JSON.stringify(clipboard)}
         const data = new DataTransfer()
         for (const [type, content] of Object.entries(texts)) data.setData(type, content)
         const bytes = () => Uint8Array.from(atob(file), (one) => one.charCodeAt(0))
-        if (file) data.items.add(new File([bytes()], 'trunk.png', { type: 'image/png' }))
+        for (let count = 0; file && count < ${times}; count += 1)
+          data.items.add(new File([bytes()], 'trunk.png', { type: 'image/png' }))
         const event = new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true })
         document.querySelector('.ProseMirror').dispatchEvent(event)
       }`)
     }
-    return { id, one, stored, stores, paste }
+    /** Holds the answers to what the page asks at such addresses, until the returned function is called. */
+    async function hold(addresses: RegExp): Promise<() => void> {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      await one.page.route(addresses, (route) => promise.then(() => route.continue()))
+      return resolve
+    }
+    return { id, one, stored, stores, paste, hold }
   }
 
   t.test('Markdown becomes the blocks that the API makes of it, and other text stays text', async (t) => {
@@ -99,6 +107,49 @@ t.test('what comes from elsewhere', { skip: noChromium }, async (t) => {
     await paste({ file: Buffer.from('no picture').toString('base64') })
     await one.page.getByRole('alert').getByText('files of this type are not accepted').waitFor()
     await one.page.close()
+  })
+
+  t.test('several pictures stay, and so does what is selected when they come or typed behind them', async (t) => {
+    const file = samples.png.toString('base64')
+    async function has(t: Test, stored: () => Promise<BodyNode[]>, wanted: BodyNode[]): Promise<void> {
+      const outline = async () => (await stored()).map(({ type, content }) => [type, content?.[0]?.text])
+      const expected = wanted.map(({ type, content }) => [type, content?.[0]?.text])
+      const limit = Date.now() + 20_000
+      await until(async () => JSON.stringify(await outline()) === JSON.stringify(expected) || Date.now() > limit)
+      t.strictSame(await outline(), expected)
+    }
+    const [trunk, ferns, image] = [p('A trunk'), p('Ferns'), node('image')]
+    const late = await edit([trunk, ferns])
+    const release = await late.hold(/attachments/)
+    await late.paste({ file }, { times: 2 })
+    await late.one.select({ block: 1 })
+    release()
+    await has(t, late.stored, [trunk, image, image, ferns])
+    await late.one.page.close()
+    const { one, stored, paste } = await edit([trunk])
+    await paste({ file }, { times: 2 })
+    await has(t, stored, [trunk, image, image, node('paragraph')])
+    await one.page.keyboard.type('and an ear')
+    await has(t, stored, [trunk, image, image, p('and an ear')])
+    await one.page.close()
+  })
+
+  t.test('Markdown that comes late stands where it was pasted, and replaces nothing', async (t) => {
+    const { one, paste, stores, hold } = await edit([node('paragraph'), p('Ferns')])
+    const release = await hold(/markdown/)
+    await paste({ 'text/plain': '## Water' })
+    await one.page.keyboard.type('is deep')
+    await one.select({ block: 1 })
+    release()
+    await stores(t, [h(2, 'Water'), p('is deep'), p('Ferns')])
+  })
+
+  t.test('pasted Markdown is there as text when the service never answers', async (t) => {
+    const { paste, stores, hold } = await edit([p('Ferns: ')])
+    const release = await hold(/markdown/)
+    await paste({ 'text/plain': '- one\n- two' })
+    await stores(t, [p('Ferns: - one'), p('- two')])
+    release()
   })
 
   t.test('a formula is shown as MathML, and written anew in a dialog', async (t) => {

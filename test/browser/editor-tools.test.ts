@@ -68,6 +68,32 @@ t.test('the tools of the editor', { skip: noChromium }, async (t) => {
     await stores(t, [p('Elephants'), h(2, 'Water'), node('callout', { kind: 'warning' }, p('Deep'))])
   })
 
+  t.test('a block is added behind what is selected, and none within code', async (t) => {
+    const code = node('codeBlock', {}, text('a / b'))
+    const { one, page, stores, menuLine } = await edit([p('Elephants'), code])
+    const add = page.getByRole('button', { name: 'Add a block' })
+    await one.place({ block: 1 })
+    await until(async () => (await add.getAttribute('aria-disabled')) === 'true')
+    await one.select({ block: 0 })
+    await until(async () => (await add.getAttribute('aria-disabled')) === 'false')
+    await add.click()
+    await menuLine('Heading 1').waitFor()
+    await page.keyboard.press('Escape')
+    await stores(t, [p('Elephants /'), code])
+  })
+
+  t.test('what is typed behind a new formula leaves the formula there', async (t) => {
+    const { one, page, stores, menuLine } = await edit([p('Volume')])
+    await one.type({ block: 0 }, '\n/latex')
+    await menuLine('Formula').first().waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByRole('textbox', { name: 'LaTeX' }).fill('x^2')
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
+    await page.locator('.ProseMirror math').waitFor()
+    await page.keyboard.type('Deep')
+    await stores(t, [p('Volume'), node('blockMath', { latex: 'x^2' }), p('Deep')])
+  })
+
   t.test('a link is added, changed and removed, and a wrong address is not taken', async (t) => {
     const { one, page, stores } = await edit([p('Elephants'), p('Ferns')])
     const link = async (block: number, address: string) => {

@@ -39,6 +39,7 @@ import {
 } from 'lucide'
 import { ask } from './ask.ts'
 import type { Sign } from './icons.ts'
+import { insertAt, leaveSelection } from './insertion.ts'
 import { editLink } from './links.ts'
 import { moveBlocks } from './moves.ts'
 import { chooseFiles } from './uploads.ts'
@@ -262,7 +263,7 @@ function mark(type: string, command: Omit<Command, 'run' | 'isActive'>): Command
 async function insertFormula(editor: Editor, type: 'blockMath' | 'inlineMath'): Promise<void> {
   const latex = await ask({ title: 'Add a formula', label: 'LaTeX', value: '', multiline: true, submit: 'Add' })
   editor.commands.focus()
-  if (latex) editor.commands.insertContent({ type, attrs: { latex } })
+  if (latex && editor.isEditable) insertAt(editor, leaveSelection(editor), [{ type, attrs: { latex } }])
 }
 
 // Puts a reference at the caret, and its note at the end of the document, where the caret goes.
@@ -275,9 +276,9 @@ function insertFootnote(editor: Editor): void {
   while (labels.has(String(number))) number += 1
   const label = String(number)
   const note = { type: 'footnoteDefinition', attrs: { label }, content: [{ type: 'paragraph' }] }
+  insertAt(editor, leaveSelection(editor), [{ type: 'footnoteReference', attrs: { label } }])
   editor
     .chain()
-    .insertContent({ type: 'footnoteReference', attrs: { label } })
     .command(({ tr, state }) => {
       tr.insert(tr.doc.content.size, state.schema.nodeFromJSON(note))
       return true

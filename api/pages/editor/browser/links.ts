@@ -50,7 +50,7 @@ export async function editLink(editor: Editor): Promise<void> {
     ...(href !== '' && { remove: 'Remove the link', open: openableAddress(href, documentIdOf(editor)) }),
   })
   editor.commands.focus()
-  if (answer === null) return
+  if (answer === null || !editor.isEditable) return
   const chain = editor.chain().extendMarkRange('link')
   if (answer.trim() === '') {
     chain.unsetLink().run()

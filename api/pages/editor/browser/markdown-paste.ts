@@ -1,5 +1,7 @@
 import { type Editor, Extension, type JSONContent } from '@tiptap/core'
 import { Plugin } from '@tiptap/pm/state'
+import { insertAt, insertLines, KeptPlace } from './insertion.ts'
+import { looksLikeMarkdown } from './markdown-signs.ts'
 import type { PageData } from './page-data.ts'
 import { askService } from './service.ts'
 
@@ -21,8 +23,10 @@ export const MarkdownPaste = Extension.create<{ page: PageData }>({
           },
           handlePaste(view, { clipboardData }) {
             const text = clipboardData?.getData('text/plain') ?? ''
+            const isWantedPlain = isPlain
+            isPlain = false
             const isOther =
-              isPlain || clipboardData?.getData('text/html') || view.state.selection.$from.parent.type.spec.code
+              isWantedPlain || clipboardData?.getData('text/html') || view.state.selection.$from.parent.type.spec.code
             if (isOther || !looksLikeMarkdown(text)) return false
             void pasteMarkdown(editor, { page: options.page, text })
             return true
@@ -33,31 +37,33 @@ export const MarkdownPaste = Extension.create<{ page: PageData }>({
   },
 })
 
-const signs = [
-  /^#{1,6} \S/m,
-  /^\s*[-*+] \S/m,
-  /^\s*\d+[.)] \S/m,
-  /^```/m,
-  /^> /m,
-  /^\|.+\|\s*\n\|[ :|-]+\|/m,
-  /\*\*\S(.*\S)?\*\*/,
-  /\[[^\]\n]+\]\([^)\s]+\)/,
-]
-
-// Whether a text has signs that only Markdown has.
-function looksLikeMarkdown(text: string): boolean {
-  return text.length < 1_000_000 && signs.some((sign) => sign.test(text))
-}
+// The milliseconds in which the service answers, or the text is inserted as it is.
+const patienceMs = 10_000
 
 // While the service is out of reach, the text is inserted as it is.
 async function pasteMarkdown(editor: Editor, { page, text }: { page: PageData; text: string }): Promise<void> {
+  editor.commands.deleteSelection()
+  const place = new KeptPlace(editor, editor.state.selection.to)
+  addEventListener('beforeunload', keepPage)
   try {
-    const body = JSON.stringify({ markdown: text })
-    const { blocks } = await askService<{ blocks: JSONContent[] }>(page, { path: '/editor/markdown', body })
+    const [path, body, signal] = [
+      '/editor/markdown',
+      JSON.stringify({ markdown: text }),
+      AbortSignal.timeout(patienceMs),
+    ]
+    const { blocks } = await askService<{ blocks: JSONContent[] }>(page, { path, body, signal })
     const [only] = blocks
     const isInline = blocks.length === 1 && only?.type === 'paragraph'
-    editor.commands.insertContent(isInline ? (only.content ?? []) : blocks)
+    insertAt(editor, place.position, isInline ? (only.content ?? []) : blocks)
   } catch {
-    editor.view.pasteText(text)
+    insertLines(editor, place.position, text)
+  } finally {
+    place.forget()
+    removeEventListener('beforeunload', keepPage)
   }
+}
+
+// The browser asks before it closes a page with a text that is not in the document yet.
+function keepPage(event: BeforeUnloadEvent): void {
+  event.preventDefault()
 }

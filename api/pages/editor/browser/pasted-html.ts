@@ -38,7 +38,7 @@ function switchStylesOn(pasted: ParentNode): void {
 // sign of the item is a part of its text that Word tells other programs to ignore.
 const items = 'p[style*="mso-list:" i]'
 const signs = '[style*="mso-list:Ignore" i], [style*="mso-list: Ignore" i]'
-const levelOfItem = /mso-list:[^;]*\blevel(\d)/i
+const levelOfItem = /mso-list:[^;]{0,100}?\blevel(\d)/i
 const number = /^\s*\(?(\d{1,9}|[a-z]|[ivxlc]{1,9})[.)]/i
 
 function makeLists(pasted: ParentNode): void {

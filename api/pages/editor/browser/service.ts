@@ -11,16 +11,19 @@ export class ServiceRefusal extends Error {
   }
 }
 
+/** What is sent to a path of the service. `signal` ends the waiting for an answer. */
+type Question = { path: string; body: BodyInit; type?: string; signal?: AbortSignal }
+
 /**
  * Sends something to the service in the name of the signed-in user, and returns the JSON of the answer. Throws a
  * `ServiceRefusal` when the service refuses, and another error when it is out of reach.
  */
 export async function askService<Answer>(
   { csrfToken }: PageData,
-  { path, body, type = 'application/json' }: { path: string; body: BodyInit; type?: string },
+  { path, body, type = 'application/json', signal }: Question,
 ): Promise<Answer> {
   const headers = { 'X-CSRF-Token': csrfToken, 'Content-Type': type }
-  return answerOf(await fetch(path, { method: 'POST', headers, body, redirect: 'manual' }))
+  return answerOf(await fetch(path, { method: 'POST', headers, body, redirect: 'manual', signal }))
 }
 
 /** Reads the JSON at a path of the service in the name of the signed-in user. Throws as `askService` does. */

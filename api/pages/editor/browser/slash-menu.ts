@@ -2,6 +2,7 @@ import { type Editor, Extension } from '@tiptap/core'
 import { Suggestion, type SuggestionKeyDownProps, type SuggestionProps } from '@tiptap/suggestion'
 import { blockCommands, type Command, kindCommands, listCommands } from './commands.ts'
 import { type Sign, signElement } from './icons.ts'
+import { insertAt, leaveSelection } from './insertion.ts'
 
 /** A line of a menu. */
 type Line = { name: string; sign: Sign }
@@ -29,15 +30,22 @@ export const SlashMenu = Extension.create({
   },
 })
 
-/** Opens the menu by typing the slash that opens it, behind a space where the caret follows a word. */
+/**
+ * Opens the menu by inserting the slash that opens it, behind a space where the slash follows a word. What is selected
+ * stays, and the slash stands behind it.
+ */
 export function openSlashMenu(editor: Editor): void {
-  const { $from } = editor.state.selection
-  const before = $from.parent.textBetween(0, $from.parentOffset, null, ' ').at(-1)
-  editor
-    .chain()
-    .focus()
-    .insertContent(before === undefined || before === ' ' ? '/' : ' /')
-    .run()
+  editor.commands.focus()
+  const { $to } = editor.state.selection
+  const isText = $to.parent.isTextblock
+  const before = isText ? $to.parent.textBetween(0, $to.parentOffset, null, ' ').at(-1) : undefined
+  const text = before === undefined || before === ' ' ? '/' : ' /'
+  insertAt(editor, leaveSelection(editor), [{ type: 'text', text }])
+}
+
+/** Whether the menu can open at the end of the selection. Code has a slash of its own. */
+export function canOpenSlashMenu(editor: Editor): boolean {
+  return editor.isEditable && !editor.state.selection.$to.parent.type.spec.code
 }
 
 function matching(query: string, editor: Editor): Command[] {

@@ -12,6 +12,7 @@ import {
   textCommands,
 } from './commands.ts'
 import { signElement } from './icons.ts'
+import { canOpenSlashMenu } from './slash-menu.ts'
 
 type Shown = { command: Command; button: HTMLButtonElement }
 
@@ -30,7 +31,7 @@ export function createToolbar(
   toolbar.setAttribute('aria-label', 'Text tools')
   const kinds = kindList(editor)
   const choices = createChoices(editor)
-  const menu: Command = { name: 'Add a block', sign: Plus, run: openMenu }
+  const menu: Command = { name: 'Add a block', sign: Plus, run: openMenu, isPossible: canOpenSlashMenu }
   const find: Command = { name: 'Find and replace', sign: Search, keys: 'Control+F', run: openFind }
   const further = [menu, ...moveCommands, find]
   const shown = [...historyCommands, ...textCommands, ...listCommands, ...further].map((command) =>

@@ -1,5 +1,6 @@
-import { type Editor, Extension } from '@tiptap/core'
+import { type Editor, Extension, type JSONContent } from '@tiptap/core'
 import { Plugin } from '@tiptap/pm/state'
+import { insertAt, KeptPlace, leaveSelection } from './insertion.ts'
 import type { PageData } from './page-data.ts'
 import { askService, ServiceRefusal } from './service.ts'
 
@@ -50,22 +51,26 @@ type Insertion = UploadOptions & { files: File[]; at: number | null }
 function insertFiles(editor: Editor, { files, at, page, warn }: Insertion): boolean {
   if (files.length === 0 || !editor.isEditable) return false
   if (at !== null) editor.commands.setTextSelection(at)
+  // People write on while the service stores the files.
+  const place = new KeptPlace(editor, leaveSelection(editor))
   void (async () => {
     for (const file of files) {
       try {
         const path = `/d/${page.documentId}/attachments?name=${encodeURIComponent(file.name)}`
         const type = file.type || 'application/octet-stream'
         const { attachment_id } = await askService<{ attachment_id: string }>(page, { path, body: file, type })
-        editor.commands.insertContent(contentFor(file, attachment_id))
+        if (!editor.isEditable) throw new ServiceRefusal(403)
+        place.moveTo(insertAt(editor, place.position, [contentFor(file, attachment_id)]))
       } catch (error) {
         warn(`“${file.name}” was not added: ${refusalWords(error)}`)
       }
     }
+    place.forget()
   })()
   return true
 }
 
-function contentFor(file: File, attachmentId: string): object {
+function contentFor(file: File, attachmentId: string): JSONContent {
   const href = `/api/v1/attachments/${attachmentId}`
   if (pictures.includes(file.type)) return { type: 'image', attrs: { attachmentId, src: href, alt: file.name } }
   return { type: 'text', text: file.name, marks: [{ type: 'link', attrs: { href } }] }
