@@ -1,7 +1,12 @@
 import { extractFromDocument } from '../../../shared/concepts/candidates/extract-document.ts'
 import { freshnessOfCandidates } from '../../../shared/concepts/candidates/freshness.ts'
 import { presentCandidates } from '../../../shared/concepts/candidates/present.ts'
-import { type CandidateRow, candidatePage, findCandidate } from '../../../shared/concepts/candidates/queries.ts'
+import {
+  type CandidateRow,
+  candidatePage,
+  findCandidate,
+  missingCandidate,
+} from '../../../shared/concepts/candidates/queries.ts'
 import { acceptCandidate, type ReviewRequest, rejectCandidate } from '../../../shared/concepts/candidates/review.ts'
 import type { ConceptCandidate } from '../../../shared/concepts/candidates/schema.ts'
 import { presentTraversed } from '../../../shared/concepts/present.ts'
@@ -132,7 +137,7 @@ function reject(call: PanelCall, submitted: Form): Promise<void> {
   return review(call, { submitted, action: 'rejectConceptCandidate' }, rejectCandidate)
 }
 
-// The version is the version that the person has seen.
+// Reviews a candidate of the document. The version is the version that the person has seen.
 function review(
   call: PanelCall,
   { submitted, action }: { submitted: Form; action: string },
@@ -141,8 +146,9 @@ function review(
   const guard = versionGuard({ required: true, tags: [submitted.field('version')] })
   return pageWrite(call, async ({ tx, caller }) => {
     const id = submitted.field('candidate')
-    await decide(tx, { id, caller, reason: null, guard })
     const { document_id } = await findCandidate(tx, { caller, id })
+    if (document_id !== call.document.id) throw missingCandidate(id)
+    await decide(tx, { id, caller, reason: null, guard })
     recordPageWrite(tx, { call, action, documentIds: [document_id] })
   })
 }

@@ -106,10 +106,12 @@ function add(call: PanelCall, submitted: Form): Promise<void> {
   })
 }
 
+// Deletes a relation of the document. A relation of another document is refused, which rolls the deletion back.
 function remove(call: PanelCall, id: string): Promise<void> {
   return pageWrite(call, async ({ tx, caller }) => {
-    const relation = await deleteRelation(tx, { id, caller })
-    recordPageWrite(tx, { call, action: 'deleteRelation', documentIds: [relation.source_document_id] })
+    const { source_document_id } = await deleteRelation(tx, { id, caller })
+    if (source_document_id !== call.document.id) throw new Refusal('relation_not_found', { details: { id } })
+    recordPageWrite(tx, { call, action: 'deleteRelation', documentIds: [source_document_id] })
   })
 }
 
