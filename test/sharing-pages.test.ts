@@ -69,6 +69,11 @@ t.test('what cannot be is refused in words, and the link stays as it was', async
   const late = await send(browser, page, { action: 'create', expires: '1', password })
   t.match(late, { status: 409, html: 'Somebody has made a link in the meantime.' })
   t.match((await ada.get(`/public-shares?document_id=${id}`)).body.data, [{ has_password: false, expires_at: null }])
+  const expires_at = Date.now() + 86_400_000
+  await ada.patch(`/public-shares/${share_id}`, { expires_at })
+  const silent = await send(browser, page, { share: share_id })
+  t.match(silent, { status: 400, html: 'The form did not say what to do' })
+  t.match((await ada.get(`/public-shares?document_id=${id}`)).body.data, [{ expires_at }], 'the link still expires')
   await ada.delete(`/public-shares/${share_id}`)
   const gone = await send(browser, page, { action: 'password', share: share_id, password })
   t.match(gone, { status: 404, html: 'This link was revoked in the meantime' })

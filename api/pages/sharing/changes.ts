@@ -11,6 +11,7 @@ import {
 } from '../../../shared/sharing/share.ts'
 import { bodyReader } from '../../http/input.ts'
 import type { DocumentCall } from '../document-call.ts'
+import { actionOf, FormRefusal } from '../form-refusal.ts'
 import type { Form } from '../page.ts'
 import { pageWrite, recordPageWrite } from '../page-writes.ts'
 
@@ -31,16 +32,23 @@ type ShareInput = { expires_at?: number | null; password?: string | null }
  */
 export async function changeSharing(call: DocumentCall, form: Form): Promise<SharingProblem | null> {
   requireWriter(call.caller, call.document.workspace_id)
-  const action = form.field('action')
-  if (action === 'create') return create(call, form)
-  if (action === 'revoke') await revoke(call, form.field('share'))
-  else await change(call, { id: form.field('share'), body: changesOf(action, form) })
-  return null
+  return actionOf(actions, form.field('action'))(call, form)
 }
+
+type Action = (call: DocumentCall, form: Form) => Promise<SharingProblem | null>
+
+const actions: ReadonlyMap<string, Action> = new Map([
+  ['create', create],
+  ['expiry', changing((form) => ({ expires_at: expiryOf(form) }))],
+  ['password', changing((form) => ({ password: form.field('password') }))],
+  ['no_password', changing(() => ({ password: null }))],
+  ['revoke', revoke],
+])
 
 /** Puts a refusal into words for the page. What no change of the form can help is thrown again. */
 export function sharingProblemOf(error: unknown): SharingProblem {
   if (!(error instanceof Refusal)) throw error
+  if (error instanceof FormRefusal) return { status: error.status, message: error.message, field: null }
   const { status, code, details } = error
   if (code === 'share_not_found') {
     return { status, message: 'This link was revoked in the meantime, so nothing was changed.', field: null }
@@ -72,26 +80,24 @@ async function create(call: DocumentCall, form: Form): Promise<SharingProblem | 
   return { status: 409, message, field: null }
 }
 
-async function change(call: DocumentCall, { id, body }: { id: string; body: unknown }): Promise<void> {
-  const { caller } = call
-  const security = await securityOf(readChanges(body))
-  await pageWrite(call, async ({ tx }) => {
-    requireOwn(call, await changeShare(tx, { id, caller, security: () => security }))
-    recordPageWrite(tx, { call, action: 'updatePublicShare', documentIds: [call.document.id] })
-  })
+function changing(changesOf: (form: Form) => unknown): Action {
+  return async (call, form) => {
+    const { caller } = call
+    const security = await securityOf(readChanges(changesOf(form)))
+    await pageWrite(call, async ({ tx }) => {
+      requireOwn(call, await changeShare(tx, { id: form.field('share'), caller, security: () => security }))
+      recordPageWrite(tx, { call, action: 'updatePublicShare', documentIds: [call.document.id] })
+    })
+    return null
+  }
 }
 
-async function revoke(call: DocumentCall, id: string): Promise<void> {
+async function revoke(call: DocumentCall, form: Form): Promise<null> {
   await pageWrite(call, async ({ tx, caller }) => {
-    requireOwn(call, await revokeShare(tx, { id, caller }))
+    requireOwn(call, await revokeShare(tx, { id: form.field('share'), caller }))
     recordPageWrite(tx, { call, action: 'deletePublicShare', documentIds: [call.document.id] })
   })
-}
-
-function changesOf(action: string, form: Form): unknown {
-  if (action === 'no_password') return { password: null }
-  if (action === 'password') return { password: form.field('password') }
-  return { expires_at: expiryOf(form) }
+  return null
 }
 
 async function securityOf(body: ShareInput): Promise<ShareSecurity> {
