@@ -5,11 +5,12 @@ import { findKnowledgeBase, renameKnowledgeBase } from '../../../shared/knowledg
 import { updateFolder } from '../../../shared/structure/folders.ts'
 import type { WriteContext } from '../../http/write-context.ts'
 import { type AccountCall, accountPage } from '../account-page.ts'
+import { FormRefusal } from '../form-refusal.ts'
 import { pageWrite, recordPageWrite } from '../page-writes.ts'
 import { view } from '../render.ts'
 import { type Item, itemPaths, parentPath, requireItem } from './items.ts'
 import { problemOfName, problemOfTitle } from './names.ts'
-import { OutdatedForm, problemOf } from './problems.ts'
+import { problemOf } from './problems.ts'
 
 type Rename = { name: string; problem: string | null }
 
@@ -78,7 +79,8 @@ async function renameItem(call: AccountCall, { write, item, name, was }: Renamin
   const { tx, caller } = write
   const requireName = (current: string) => {
     if (current !== was && current !== name) {
-      throw new OutdatedForm(
+      throw new FormRefusal(
+        'version_conflict',
         `Somebody has renamed it to “${current}” meanwhile. Send the form again to rename it anyway.`,
       )
     }
