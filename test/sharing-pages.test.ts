@@ -1,5 +1,6 @@
+import { createHook } from 'node:async_hooks'
 import { sql } from 'slonik'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { p, text } from './body/build.ts'
 import type { Client } from './support/client.ts'
 import { make } from './support/documents.ts'
@@ -102,6 +103,22 @@ t.test('viewers see the link and change nothing, and other workspaces see nothin
   t.match(await new Visitor(service.origin).get(page), { status: 303, location: /^\/login/ })
 })
 
+t.test('a form that is refused or counts as too much makes the server hash no password', async (t) => {
+  const limited = await startTestService(t, { RATE_WRITE_PER_MIN: '3' })
+  const ada = await limited.signUp()
+  const { id } = await make(ada, [p(text('x'))])
+  const browser = await signedInVisitor(limited, { userId: ada.user_id })
+  const page = `/d/${id}/sharing`
+  const hashes = countHashes(t)
+  t.equal((await send(browser, page, { action: 'password', share: 'shr_unknown', password })).status, 404)
+  t.equal(hashes.count, 0, 'for a link that is not there')
+  t.equal((await send(browser, page, { action: 'create', password })).status, 303)
+  t.equal(hashes.count, 1)
+  t.equal((await send(browser, page, { action: 'revoke', share: 'shr_unknown' })).status, 404)
+  t.equal((await send(browser, page, { action: 'create', password })).status, 429, 'each form counted once')
+  t.equal(hashes.count, 1, 'over the limit')
+})
+
 t.test('an expired link says so, and links that the operator forbids are not offered', async (t) => {
   const { ada, browser, page, id } = await shared()
   await ada.post(`/documents/${id}/public-share`)
@@ -119,6 +136,18 @@ t.test('an expired link says so, and links that the operator forbids are not off
   const forced = await send(visitor, `/d/${closedId}/sharing`, { action: 'create' })
   t.match(forced, { status: 403, html: 'allows no public links' })
 })
+
+// Counts the passwords that this process hashes from now on.
+function countHashes(t: Test): { count: number } {
+  const hashes = { count: 0 }
+  const hook = createHook({
+    init: (_id, type) => {
+      if (type === 'SCRYPTREQUEST') hashes.count += 1
+    },
+  }).enable()
+  t.teardown(() => hook.disable())
+  return hashes
+}
 
 async function shared({ title = 'Document', workspace }: { title?: string; workspace?: string } = {}) {
   const ada = await service.signUp(workspace === undefined ? {} : { workspace })

@@ -1,4 +1,5 @@
 import { requireWriter } from '../../../shared/auth/caller.ts'
+import type { Ahead } from '../../../shared/computations/ahead.ts'
 import { Refusal } from '../../../shared/errors/errors.ts'
 import { PublicShareChanges, PublicShareInput } from '../../../shared/sharing/schema.ts'
 import {
@@ -68,10 +69,11 @@ async function create(call: DocumentCall, form: Form): Promise<SharingProblem | 
   const { caller, document, service } = call
   const password = form.field('password')
   const body = readInput({ expires_at: expiryOf(form), ...(password !== '' && { password }) })
-  const security = await securityOf(body)
+  requireFutureExpiry(body.expires_at)
   const { PUBLIC_SHARE_ENABLED: enabled } = service.config
-  const { created } = await pageWrite(call, async ({ tx }) => {
-    const made = await ensureShare(tx, { documentId: document.id, caller, enabled, security: () => security })
+  const { created } = await pageWrite(call, async ({ tx, ahead }) => {
+    const security = () => securityOf(body, ahead)
+    const made = await ensureShare(tx, { documentId: document.id, caller, enabled, security })
     recordPageWrite(tx, { call, action: 'ensurePublicShare', documentIds: [document.id] })
     return made
   })
@@ -83,9 +85,11 @@ async function create(call: DocumentCall, form: Form): Promise<SharingProblem | 
 function changing(changesOf: (form: Form) => unknown): Action {
   return async (call, form) => {
     const { caller } = call
-    const security = await securityOf(readChanges(changesOf(form)))
-    await pageWrite(call, async ({ tx }) => {
-      requireOwn(call, await changeShare(tx, { id: form.field('share'), caller, security: () => security }))
+    const body = readChanges(changesOf(form))
+    requireFutureExpiry(body.expires_at)
+    await pageWrite(call, async ({ tx, ahead }) => {
+      const security = () => securityOf(body, ahead)
+      requireOwn(call, await changeShare(tx, { id: form.field('share'), caller, security }))
       recordPageWrite(tx, { call, action: 'updatePublicShare', documentIds: [call.document.id] })
     })
     return null
@@ -100,9 +104,11 @@ async function revoke(call: DocumentCall, form: Form): Promise<null> {
   return null
 }
 
-async function securityOf(body: ShareInput): Promise<ShareSecurity> {
-  requireFutureExpiry(body.expires_at)
-  return shareSecurity(body)
+// Hashes the password only once the write has been counted, and the link or its document was found. The transaction
+// holds no lock meanwhile.
+function securityOf(body: ShareInput, ahead: Ahead): Promise<ShareSecurity> {
+  const acquire = () => shareSecurity(body)
+  return ahead.acquired({ name: 'security of a share', input: body, acquire, release: async () => {} })
 }
 
 // The expiry of a form in Unix milliseconds, null for never, and not a number where no time was chosen. The field
