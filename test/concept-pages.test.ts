@@ -94,6 +94,24 @@ t.test('a review of what has changed meanwhile is refused in words, and changes 
   })
 })
 
+t.test('a form without its button, or of another document, reviews no candidate', async (t) => {
+  const { ada, visitor } = await start()
+  const { id } = await write(ada, markdown, { title: 'Elephants' })
+  const other = await write(ada, 'Nothing')
+  const page = `/d/${id}/concepts`
+  await visitor.send(page, { operation: 'extract' })
+  const fields = fieldsOf((await visitor.get(page)).html, 'Water')
+  for (const operation of ['', 'constructor']) {
+    const refused = await visitor.post(page, { ...fields, operation })
+    t.match(refused, { status: 400, html: 'The form did not say what to do' }, 'nothing is accepted without its button')
+  }
+  for (const operation of ['accept', 'reject']) {
+    const refused = await visitor.post(`/d/${other.id}/concepts`, { ...fields, operation })
+    t.match(refused, { status: 404, html: 'This candidate is no longer there' })
+  }
+  t.equal(candidatesIn((await visitor.get(page)).html).length, 3)
+})
+
 t.test('a viewer sees concepts and cannot write them, and nobody else learns of them', async (t) => {
   const { ada, visitor, workspace } = await start()
   const { id } = await write(ada, markdown, { title: 'Elephants' })

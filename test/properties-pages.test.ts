@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { isWritable, kindOf, readValue, stateOf, writtenValue } from '../api/pages/properties/values.ts'
+import { sql } from '../shared/database/database.ts'
 import { p, text } from './body/build.ts'
 import { make } from './support/documents.ts'
 import { runs } from './support/property-runs.ts'
@@ -79,6 +80,16 @@ t.test('what somebody else has changed meanwhile is told, and not overwritten', 
   })
   t.equal(twice.status, 409, 'a new property replaces none')
   t.match(await read(), { tags: ['one', 'two'], properties: { owner: 'Bob' } })
+  const sessions = () =>
+    service.database.anyFirst(sql.unsafe`
+      SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend'`)
+  const before = await sessions()
+  for (let time = 0; time < 5; time += 1) t.equal((await send(browser, page, owner)).status, 409)
+  const after = new Set(await sessions())
+  t.ok(
+    before.every((pid) => after.has(pid)),
+    'a conflict costs no connection to the database',
+  )
   const again = await send(browser, page, { ...owner, ...hiddenFields(late.html, page), state: stateOf('Bob') })
   t.equal(again.status, 303, 'saving again replaces it')
   t.equal((await read()).properties.owner, 'Cy')
@@ -101,6 +112,8 @@ t.test('what does not fit is refused in words, with what was typed still in the 
     t.match(refused, { status: 400, html: words })
     t.ok(refused.html.includes(`${fields.value}</textarea>`), words)
   }
+  const silent = await send(browser, page, { state, name: 'n', kind: 'text', value: 'x' })
+  t.match(silent, { status: 400, html: 'The form did not say what to do' })
   const tags = await send(browser, page, { action: 'tags', state: stateOf([]), add: 'x'.repeat(65) })
   t.match(tags, { status: 400, html: 'a tag has at most 64 characters' })
   const many = Array.from({ length: 51 }, (_, index) => `tag ${index}`).join(',')

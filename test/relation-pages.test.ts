@@ -82,6 +82,21 @@ t.test('a person finds a document, relates a block to it, and deletes the relati
   t.match(data.slice(0, 2), [{ action: 'deleteRelation' }, { action: 'replaceContent' }])
 })
 
+t.test('a form without its button, or of another document, deletes no relation', async (t) => {
+  const { ada, visitor } = await start()
+  const [source, other] = [await make(ada, [p('About drinking')]), await make(ada, [p('Else')])]
+  const fields = { operation: 'create', block: source.blocks[0]?.attrs.id ?? '', predicate: 'supports' }
+  await visitor.send(`/d/${source.id}/relations`, { ...fields, target: `svc://doc/${other.id}` })
+  const [{ id: relation }] = (await ada.get(`/documents/${source.id}/relations`)).body.data
+  const silent = await visitor.send(`/d/${other.id}/relations`, { relation })
+  t.match(silent, { status: 400, html: 'The form did not say what to do' })
+  for (const { id } of [other, await make(ada, [p('Third')])]) {
+    const refused = await visitor.send(`/d/${id}/relations`, { operation: 'delete', relation })
+    t.match(refused, { status: 404, html: 'was deleted already' })
+  }
+  t.match((await ada.get(`/documents/${source.id}/relations`)).body.data, [{ id: relation }])
+})
+
 t.test('a viewer reads relations and cannot write them, and nobody else learns of them', async (t) => {
   const { ada, visitor, workspace } = await start()
   const target = await make(ada, [p('target')])

@@ -1,5 +1,6 @@
+import { createHook } from 'node:async_hooks'
 import { sql } from 'slonik'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { p, text } from './body/build.ts'
 import type { Client } from './support/client.ts'
 import { make } from './support/documents.ts'
@@ -69,6 +70,11 @@ t.test('what cannot be is refused in words, and the link stays as it was', async
   const late = await send(browser, page, { action: 'create', expires: '1', password })
   t.match(late, { status: 409, html: 'Somebody has made a link in the meantime.' })
   t.match((await ada.get(`/public-shares?document_id=${id}`)).body.data, [{ has_password: false, expires_at: null }])
+  const expires_at = Date.now() + 86_400_000
+  await ada.patch(`/public-shares/${share_id}`, { expires_at })
+  const silent = await send(browser, page, { share: share_id })
+  t.match(silent, { status: 400, html: 'The form did not say what to do' })
+  t.match((await ada.get(`/public-shares?document_id=${id}`)).body.data, [{ expires_at }], 'the link still expires')
   await ada.delete(`/public-shares/${share_id}`)
   const gone = await send(browser, page, { action: 'password', share: share_id, password })
   t.match(gone, { status: 404, html: 'This link was revoked in the meantime' })
@@ -97,6 +103,22 @@ t.test('viewers see the link and change nothing, and other workspaces see nothin
   t.match(await new Visitor(service.origin).get(page), { status: 303, location: /^\/login/ })
 })
 
+t.test('a form that is refused or counts as too much makes the server hash no password', async (t) => {
+  const limited = await startTestService(t, { RATE_WRITE_PER_MIN: '3' })
+  const ada = await limited.signUp()
+  const { id } = await make(ada, [p(text('x'))])
+  const browser = await signedInVisitor(limited, { userId: ada.user_id })
+  const page = `/d/${id}/sharing`
+  const hashes = countHashes(t)
+  t.equal((await send(browser, page, { action: 'password', share: 'shr_unknown', password })).status, 404)
+  t.equal(hashes.count, 0, 'for a link that is not there')
+  t.equal((await send(browser, page, { action: 'create', password })).status, 303)
+  t.equal(hashes.count, 1)
+  t.equal((await send(browser, page, { action: 'revoke', share: 'shr_unknown' })).status, 404)
+  t.equal((await send(browser, page, { action: 'create', password })).status, 429, 'each form counted once')
+  t.equal(hashes.count, 1, 'over the limit')
+})
+
 t.test('an expired link says so, and links that the operator forbids are not offered', async (t) => {
   const { ada, browser, page, id } = await shared()
   await ada.post(`/documents/${id}/public-share`)
@@ -114,6 +136,18 @@ t.test('an expired link says so, and links that the operator forbids are not off
   const forced = await send(visitor, `/d/${closedId}/sharing`, { action: 'create' })
   t.match(forced, { status: 403, html: 'allows no public links' })
 })
+
+// Counts the passwords that this process hashes from now on.
+function countHashes(t: Test): { count: number } {
+  const hashes = { count: 0 }
+  const hook = createHook({
+    init: (_id, type) => {
+      if (type === 'SCRYPTREQUEST') hashes.count += 1
+    },
+  }).enable()
+  t.teardown(() => hook.disable())
+  return hashes
+}
 
 async function shared({ title = 'Document', workspace }: { title?: string; workspace?: string } = {}) {
   const ada = await service.signUp(workspace === undefined ? {} : { workspace })

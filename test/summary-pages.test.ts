@@ -77,6 +77,10 @@ t.test('a model writes the summary as a job whose state and whose end the page t
   const failed = await visitor.submit({ page, fields: { generator: 'model' } })
   await until(isDone)
   t.match((await visitor.get(failed.location ?? '')).html, 'The model made no summary')
+  const query = failed.location?.split('?')[1] ?? ''
+  const other = await write(ada, markdown)
+  const levels = [`/d/${other.id}/summary?${query}`, `${page}?${query.replace('of=document', 'of=knowledge_base')}`]
+  for (const level of levels) t.notMatch((await visitor.get(level)).html, 'The model made no summary', level)
 })
 
 t.test('the page says that no model is configured, and a viewer can change nothing', async (t) => {

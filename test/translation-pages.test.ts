@@ -64,6 +64,11 @@ t.test('the model translates, and a person reads, confirms and applies its texts
   await edit(ada, target, { block: water?.target_block_ids[0] ?? '', text: 'Eau' })
   const stale = await visitor.post(page, formWith(html, { page, operation: 'apply' }))
   t.match(stale, { status: 409, html: 'Somebody has changed the translation since you loaded this page' })
+  const others = [(await make(ada, [p('Else')])).id, (await translate(ada, [p('Mice')])).source.id]
+  for (const id of others) {
+    const foreign = await visitor.post(`/d/${id}/translations`, formWith(stale.html, { page, operation: 'apply' }))
+    t.match(foreign, { status: 404, html: 'no longer kept' }, 'a page applies no job of another document')
+  }
   const applied = await visitor.post(page, formWith(stale.html, { page, operation: 'apply' }))
   t.match(applied.location, 'done=apply')
   const after = await visitor.get(applied.location ?? '')

@@ -1,6 +1,9 @@
+import pg from 'pg'
 import t from 'tap'
+import { sql } from '../shared/database/database.ts'
 import type { Client } from './support/client.ts'
 import { startTestService } from './support/service.ts'
+import { until } from './support/site.ts'
 import { hiddenFields, signedInVisitor, Visitor } from './support/visitor.ts'
 
 const service = await startTestService(t)
@@ -21,6 +24,12 @@ async function made(client: Client, path: string, body: object) {
 // The names in the list of a page, in their order.
 function listedIn(html: string): string[] {
   return [...html.matchAll(/<a class="name" href="[^"]*"><bdi>([^<]*)<\/bdi>/g)].map(([, name = '']) => name)
+}
+
+async function waitingForLocks(): Promise<number> {
+  const waiting = await service.database.any(sql.unsafe`
+    SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)
+  return waiting.length
 }
 
 // Sends the form of a page that has this button, as a browser does.
@@ -99,6 +108,34 @@ t.test('people put folders and documents in their own order, also across the pag
   t.match(await visitor.send(`${page}/order`, { kind: 'document', item: documents[0] ?? '', before: 'doc_none' }), {
     status: 404,
   })
+})
+
+t.test('of two people who rename the same at the same time, the second is told', async (t) => {
+  const { client, base, visitor } = await author()
+  const folder = await made(client, '/folders', { name: 'Rivers', knowledge_base_id: base })
+  const holder = new pg.Client(service.url)
+  await holder.connect()
+  t.teardown(() => holder.end())
+  for (const { page, path, table, id, was } of [
+    {
+      page: `/kb/${base}/folders/${folder.id}`,
+      path: `/folders/${folder.id}`,
+      table: 'folders',
+      id: folder.id,
+      was: 'Rivers',
+    },
+    { page: `/kb/${base}`, path: `/knowledge-bases/${base}`, table: 'knowledge_bases', id: base, was: 'Handbook' },
+  ]) {
+    await holder.query('BEGIN')
+    await holder.query(`SELECT FROM ${table} WHERE id = $1 FOR UPDATE`, [id])
+    const sent = ['First', 'Second'].map((name) => visitor.send(`${page}/organise`, { name, was }))
+    await until(async () => (await waitingForLocks()) >= sent.length)
+    await holder.query('COMMIT')
+    const answers = await Promise.all(sent)
+    t.strictSame(answers.map(({ status }) => status).sort(), [303, 409], page)
+    t.match(answers.find(({ status }) => status === 409)?.html, /Somebody has renamed it to “(First|Second)”/)
+    t.match((await client.get(path)).body.data.name, /^(First|Second)$/)
+  }
 })
 
 t.test('a name that somebody else has changed meanwhile is not overwritten unseen', async (t) => {

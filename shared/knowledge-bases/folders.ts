@@ -46,6 +46,18 @@ export async function findWritableFolder(db: Queryable, named: NamedFolder): Pro
   return folder
 }
 
+/**
+ * Returns a folder that the caller may change. Nobody else can rename the folder until the transaction ends. Refuses as
+ * `findWritableFolder` does.
+ */
+export async function lockWritableFolder(tx: Transaction, named: NamedFolder): Promise<FolderRow> {
+  const { workspace_id } = await findWritableFolder(tx, named)
+  const locked = await tx.maybeOne(sql.type(FolderRow)`
+    SELECT ${columns} FROM folders f WHERE workspace_id = ${workspace_id} AND id = ${named.id} FOR NO KEY UPDATE`)
+  if (locked === null) throw new Refusal('folder_not_found', { details: { id: named.id } })
+  return locked
+}
+
 /** Returns a folder in the shape of the API, which leaves out the workspace. */
 export function presentFolder(row: FolderRow): Folder {
   const { workspace_id: _workspace, ...folder } = row

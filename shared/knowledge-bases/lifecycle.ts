@@ -6,6 +6,7 @@ import {
   insertKnowledgeBase,
   type KnowledgeBaseKey,
   type KnowledgeBaseRow,
+  lockName,
   renameRow,
   visibleKnowledgeBase,
   workspaceOfKnowledgeBase,
@@ -33,6 +34,20 @@ export async function findWritableKnowledgeBase(
   if (workspaceId === null) throw notFound(id)
   requireWriter(caller, workspaceId)
   return { workspaceId, id }
+}
+
+/**
+ * Returns the key and the name of a knowledge base that the caller may change. Nobody else can rename the knowledge base
+ * until the transaction ends. Refuses as `findWritableKnowledgeBase` does.
+ */
+export async function lockWritableKnowledgeBase(
+  tx: Transaction,
+  named: NamedKnowledgeBase,
+): Promise<KnowledgeBaseKey & { name: string }> {
+  const key = await findWritableKnowledgeBase(tx, named)
+  const name = await lockName(tx, key)
+  if (name === null) throw notFound(named.id)
+  return { ...key, name }
 }
 
 /** Creates a knowledge base in a workspace and trims its name. Refuses with 409 `quota_exceeded`. */

@@ -142,6 +142,15 @@ export function renameRow(
     RETURNING ${columns}`)
 }
 
+/**
+ * Returns the name of a knowledge base, or null when the knowledge base does not exist. Nobody else can change the name
+ * until the transaction ends.
+ */
+export function lockName(tx: Transaction, key: KnowledgeBaseKey): Promise<string | null> {
+  return tx.maybeOneFirst(sql.type(NameRow)`
+    SELECT name FROM knowledge_bases WHERE workspace_id = ${key.workspaceId} AND id = ${key.id} FOR NO KEY UPDATE`)
+}
+
 /** Returns the name of a knowledge base, or null when the knowledge base does not exist. */
 export function nameOfKnowledgeBase(db: Queryable, key: KnowledgeBaseKey): Promise<string | null> {
   return db.maybeOneFirst(sql.type(NameRow)`

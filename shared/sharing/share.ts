@@ -36,7 +36,12 @@ export function requireFutureExpiry(expiresAt: number | null | undefined): void 
  */
 export async function ensureShare(
   tx: Transaction,
-  request: { documentId: string; caller: Caller; enabled: boolean; security: () => ShareSecurity },
+  request: {
+    documentId: string
+    caller: Caller
+    enabled: boolean
+    security: () => ShareSecurity | Promise<ShareSecurity>
+  },
 ): Promise<{ share: queries.ShareRow; created: boolean }> {
   const { documentId, caller } = request
   const document = await requireLockedDocument(tx, { documentId, caller })
@@ -45,7 +50,7 @@ export async function ensureShare(
   if (!request.enabled) throw new Refusal('public_share_disabled')
   const existing = await queries.shareOfDocument(tx, { workspaceId: workspace_id, documentId })
   if (existing !== null) return { share: existing, created: false }
-  const { expiresAt: expires_at = null, passwordHash: password_hash = null } = request.security()
+  const { expiresAt: expires_at = null, passwordHash: password_hash = null } = await request.security()
   // A fresh ULID has eighty random bits. `newId` counts upwards within a millisecond, so a share's id could be guessed
   // from another id.
   const id = `shr_${ulid()}`
@@ -59,10 +64,10 @@ export async function ensureShare(
  */
 export async function changeShare(
   tx: Transaction,
-  request: { id: string; caller: Caller; security: () => ShareSecurity },
+  request: { id: string; caller: Caller; security: () => ShareSecurity | Promise<ShareSecurity> },
 ): Promise<queries.ShareRow> {
   const share = await requireWritableShare(tx, request)
-  const changed = await queries.updateShare(tx, share, request.security())
+  const changed = await queries.updateShare(tx, share, await request.security())
   if (changed === null) throw shareMissing(request.id)
   return changed
 }

@@ -4,6 +4,7 @@ import { DocumentUpdateInput, longestTitle } from '../../../shared/documents/sch
 import { updateDocument } from '../../../shared/documents/update.ts'
 import { Refusal } from '../../../shared/errors/errors.ts'
 import { type AccountCall, accountPage } from '../account-page.ts'
+import { FormRefusal } from '../form-refusal.ts'
 import { pageWrite, recordPageWrite } from '../page-writes.ts'
 import { pageRefusalOf } from '../refusals.ts'
 import { readJson } from './json-body.ts'
@@ -48,11 +49,11 @@ async function rename(call: AccountCall, { title, was }: { title: string; was: s
 }
 
 /** Thrown when somebody else has changed the title. */
-class OtherTitle extends Error {
+class OtherTitle extends FormRefusal {
   readonly title: string
 
   constructor(title: string) {
-    super(`Somebody has changed the title to “${title}” meanwhile. Save again to change it anyway.`)
+    super('version_conflict', `Somebody has changed the title to “${title}” meanwhile. Save again to change it anyway.`)
     this.title = title
   }
 }

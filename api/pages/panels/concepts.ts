@@ -1,7 +1,12 @@
 import { extractFromDocument } from '../../../shared/concepts/candidates/extract-document.ts'
 import { freshnessOfCandidates } from '../../../shared/concepts/candidates/freshness.ts'
 import { presentCandidates } from '../../../shared/concepts/candidates/present.ts'
-import { type CandidateRow, candidatePage, findCandidate } from '../../../shared/concepts/candidates/queries.ts'
+import {
+  type CandidateRow,
+  candidatePage,
+  findCandidate,
+  missingCandidate,
+} from '../../../shared/concepts/candidates/queries.ts'
 import { acceptCandidate, type ReviewRequest, rejectCandidate } from '../../../shared/concepts/candidates/review.ts'
 import type { ConceptCandidate } from '../../../shared/concepts/candidates/schema.ts'
 import { presentTraversed } from '../../../shared/concepts/present.ts'
@@ -12,6 +17,7 @@ import { cutText } from '../../../shared/schema/strings.ts'
 import { blockTexts } from '../../../shared/search/block-texts.ts'
 import { decodeCursor, encodeCursor, pageOf } from '../../http/pagination.ts'
 import { versionGuard } from '../../http/version-guard.ts'
+import { actionOf } from '../form-refusal.ts'
 import type { Form } from '../page.ts'
 import { pageWrite, recordPageWrite } from '../page-writes.ts'
 import { view } from '../render.ts'
@@ -84,11 +90,9 @@ export const conceptsPanel = panelPage({
   },
   async write(call, submitted) {
     const operation = submitted.field('operation')
-    if (operation === 'extract') await extract(call)
-    else if (operation === 'reject') await reject(call, submitted)
-    else await accept(call, submitted)
+    await actionOf(writes, operation)(call, submitted)
     const candidates = submitted.field('candidates')
-    const told = { done: done.has(operation) ? operation : 'accept' }
+    const told = { done: operation }
     return `${call.request.path}?${new URLSearchParams(candidates === '' ? told : { candidates, ...told })}`
   },
   reasons: {
@@ -106,6 +110,16 @@ export const conceptsPanel = panelPage({
   },
 })
 
+type Write = (call: PanelCall, submitted: Form) => Promise<void>
+
+// What the forms of the panel can ask for, by the value of their field `operation`.
+const writes: ReadonlyMap<string, Write> = new Map<string, Write>([
+  ['extract', extract],
+  ['accept', (call, submitted) => accept(call, { submitted, conceptId: undefined })],
+  ['join', (call, submitted) => accept(call, { submitted, conceptId: submitted.field('concept') })],
+  ['reject', reject],
+])
+
 const done = new Map([
   ['accept', 'The candidate is a concept now.'],
   ['join', 'The candidate was added to the concept.'],
@@ -121,8 +135,11 @@ function extract(call: PanelCall): Promise<void> {
   })
 }
 
-function accept(call: PanelCall, submitted: Form): Promise<void> {
-  const conceptId = submitted.field('operation') === 'join' ? submitted.field('concept') : undefined
+// Makes a concept of the candidate, or adds the candidate to the concept of this id.
+function accept(
+  call: PanelCall,
+  { submitted, conceptId }: { submitted: Form; conceptId: string | undefined },
+): Promise<void> {
   return review(call, { submitted, action: 'acceptConceptCandidate' }, async (tx, request) => {
     await acceptCandidate(tx, { ...request, conceptId })
   })
@@ -132,7 +149,7 @@ function reject(call: PanelCall, submitted: Form): Promise<void> {
   return review(call, { submitted, action: 'rejectConceptCandidate' }, rejectCandidate)
 }
 
-// The version is the version that the person has seen.
+// Reviews a candidate of the document. The version is the version that the person has seen.
 function review(
   call: PanelCall,
   { submitted, action }: { submitted: Form; action: string },
@@ -141,8 +158,9 @@ function review(
   const guard = versionGuard({ required: true, tags: [submitted.field('version')] })
   return pageWrite(call, async ({ tx, caller }) => {
     const id = submitted.field('candidate')
-    await decide(tx, { id, caller, reason: null, guard })
     const { document_id } = await findCandidate(tx, { caller, id })
+    if (document_id !== call.document.id) throw missingCandidate(id)
+    await decide(tx, { id, caller, reason: null, guard })
     recordPageWrite(tx, { call, action, documentIds: [document_id] })
   })
 }

@@ -2,6 +2,7 @@ import { errorCatalogue } from '../../../shared/errors/error-catalogue.ts'
 import { type ErrorCode, Refusal } from '../../../shared/errors/errors.ts'
 import { accountPage } from '../account-page.ts'
 import { type DocumentCall, documentCallOf } from '../document-call.ts'
+import { FormRefusal } from '../form-refusal.ts'
 import { pageHeaders } from '../headers.ts'
 import type { Form, Page, PageAnswer } from '../page.ts'
 import { inTurnOf } from '../page-writes.ts'
@@ -49,7 +50,8 @@ const panelView = view<{
  * header `X-Fragment: true`.
  *
  * `show` makes the content. `write` does what a form of the content asks for, and returns the path to go to. When
- * `write` refuses, the panel is shown again with the reason: the sentence of `reasons`, or else of the error catalogue.
+ * `write` refuses, the panel is shown again with the reason: the sentence of a FormRefusal or of `reasons`, or else of
+ * the error catalogue.
  * A refusal with 404 that `reasons` does not know is answered with the page for addresses without a page.
  */
 export function panelPage(panel: {
@@ -74,7 +76,7 @@ export function panelPage(panel: {
           return { location: await write(panelCall, submitted) }
         } catch (error) {
           if (!(error instanceof Refusal)) throw error
-          const reason = reasons[error.code]
+          const reason = error instanceof FormRefusal ? error.message : reasons[error.code]
           if (reason === undefined && error.status === 404) throw error
           const problem = reason ?? errorCatalogue[error.code].message
           const content = await inTurnOf(call, panelCall.caller, () => show(panelCall, { submitted, problem }))

@@ -9,6 +9,7 @@ import { blockIdPattern } from '../../../shared/schema/ids.ts'
 import { cutText } from '../../../shared/schema/strings.ts'
 import { type BlockText, blockTexts } from '../../../shared/search/block-texts.ts'
 import { decodeCursor, encodeCursor, pageOf } from '../../http/pagination.ts'
+import { actionOf } from '../form-refusal.ts'
 import type { Form } from '../page.ts'
 import { pageWrite, recordPageWrite } from '../page-writes.ts'
 import { view } from '../render.ts'
@@ -65,9 +66,7 @@ export const relationsPanel = panelPage({
     return { html, isPending: freshness !== 'current' }
   },
   async write(call, submitted) {
-    const isDeletion = submitted.field('operation') === 'delete'
-    await (isDeletion ? remove(call, submitted.field('relation')) : add(call, submitted))
-    return `${call.request.path}?done=${isDeletion ? 'deleted' : 'added'}`
+    return `${call.request.path}?done=${await actionOf(writes, submitted.field('operation'))(call, submitted)}`
   },
   reasons: {
     invalid_request: 'Choose where the relation leads, which block it comes from, and what it says.',
@@ -82,12 +81,20 @@ export const relationsPanel = panelPage({
   },
 })
 
-const done = new Map([
-  ['added', 'The relation was added.'],
-  ['deleted', 'The relation was deleted.'],
+type Done = 'added' | 'deleted'
+
+// What the forms of the panel can ask for, by the value of their field `operation`.
+const writes: ReadonlyMap<string, (call: PanelCall, submitted: Form) => Promise<Done>> = new Map([
+  ['create', add],
+  ['delete', remove],
 ])
 
-function add(call: PanelCall, submitted: Form): Promise<void> {
+const done = new Map<string, string>([
+  ['added', 'The relation was added.'],
+  ['deleted', 'The relation was deleted.'],
+] satisfies [Done, string][])
+
+function add(call: PanelCall, submitted: Form): Promise<Done> {
   const target = submitted.field('target')
   const block = submitted.field('block')
   const predicate = predicates.find((known) => known === submitted.field('predicate'))
@@ -103,13 +110,18 @@ function add(call: PanelCall, submitted: Form): Promise<void> {
   return pageWrite(call, async ({ tx, caller }) => {
     await createRelation(tx, { caller, relation })
     recordPageWrite(tx, { call, action: 'createRelation', documentIds: [call.document.id] })
+    return 'added' as const
   })
 }
 
-function remove(call: PanelCall, id: string): Promise<void> {
+// Deletes a relation of the document. A relation of another document is refused, which rolls the deletion back.
+function remove(call: PanelCall, submitted: Form): Promise<Done> {
+  const id = submitted.field('relation')
   return pageWrite(call, async ({ tx, caller }) => {
-    const relation = await deleteRelation(tx, { id, caller })
-    recordPageWrite(tx, { call, action: 'deleteRelation', documentIds: [relation.source_document_id] })
+    const { source_document_id } = await deleteRelation(tx, { id, caller })
+    if (source_document_id !== call.document.id) throw new Refusal('relation_not_found', { details: { id } })
+    recordPageWrite(tx, { call, action: 'deleteRelation', documentIds: [source_document_id] })
+    return 'deleted' as const
   })
 }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { visibleWorkspaces } from '../../../shared/auth/caller.ts'
 import { namesOfUsers } from '../../../shared/auth/queries.ts'
 import type { Queryable } from '../../../shared/database/database.ts'
@@ -54,7 +55,7 @@ export const summaryPanel = panelPage({
     const level = levelOf(levels, key)
     const { request } = level ?? levels.document
     const { summary, tag } = await readSummary(db, { caller, request, query: undefined })
-    const job = await findJob(call, summary.pending_job_id ?? query.get('job'))
+    const job = await findJob(call, { summary, id: summary.pending_job_id ?? query.get('job') })
     const shown = (level ?? levels.document).key
     const linkTo = ({ key, kind, name }: SummaryLevel): LevelLink => {
       return { kind, name, href: hrefOf(document.id, { of: key }), isCurrent: key === shown }
@@ -122,12 +123,17 @@ function recordOf(request: TargetRequest) {
   return { action: 'rebuildKnowledgeBaseSummary', place: { knowledgeBaseId: request.id } }
 }
 
-async function findJob({ service, caller }: PanelCall, id: string | null): Promise<SummaryJob | null> {
+// A job for this summary; null for a job that is gone or that is about something else.
+async function findJob(
+  { service, caller }: PanelCall,
+  { summary, id }: { summary: Summary; id: string | null },
+): Promise<SummaryJob | null> {
   const { database: db } = service
-  const job = id === null ? null : await visibleSummaryJob(db, { id, workspaceIds: visibleWorkspaces(caller) })
-  if (job === null) return null
-  const key = { workspace_id: job.workspace_id, job_id: job.id }
-  return presentSummaryJob(job, await progressOf(db, { table, key }))
+  const row = id === null ? null : await visibleSummaryJob(db, { id, workspaceIds: visibleWorkspaces(caller) })
+  if (row === null) return null
+  const key = { workspace_id: row.workspace_id, job_id: row.id }
+  const job = presentSummaryJob(row, await progressOf(db, { table, key }))
+  return isDeepStrictEqual(job.target, summary.target) ? job : null
 }
 
 async function authorOf(db: Queryable, { updated_by: id }: Summary): Promise<string | null> {

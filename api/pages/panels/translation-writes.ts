@@ -1,8 +1,10 @@
+import { requireDocument } from '../../../shared/documents/require.ts'
 import { Refusal } from '../../../shared/errors/errors.ts'
 import { canonicalLocale } from '../../../shared/locales/locale.ts'
 import { type Actor, actorOf } from '../../../shared/localization/audit.ts'
 import { applyJob } from '../../../shared/localization/jobs/apply.ts'
 import { createJob } from '../../../shared/localization/jobs/create.ts'
+import { findJob } from '../../../shared/localization/jobs/read.ts'
 import { findSet } from '../../../shared/localization/members.ts'
 import type { CreateMode, LocalizedDocument } from '../../../shared/localization/schema.ts'
 import { activateLocalization } from '../../../shared/localization/sets.ts'
@@ -116,10 +118,16 @@ async function translate(call: PanelCall, submitted: Form) {
   return { ...shownAgain(submitted), job: id }
 }
 
+// Applies a job whose translation is in the same set as the document of the page.
 async function apply(call: PanelCall, submitted: Form) {
   const jobId = submitted.field('job')
   await pageWrite(call, async (context) => {
-    const { tx, caller } = context
+    const { tx, caller, config } = context
+    const { target_document_id: targetId } = await findJob(tx, { caller, id: jobId, config })
+    const { document_set_id: setId } = await requireDocument(tx, { caller, documentId: targetId })
+    if (setId === null || setId !== call.document.document_set_id) {
+      throw new Refusal('job_not_found', { details: { id: jobId } })
+    }
     const guard = guardOf(context, submitted)
     const { applied } = await applyJob(context, { caller, actor: personOf(context), jobId, unitIds: undefined, guard })
     recordPageWrite(tx, { call, action: 'applyTranslationJob', documentIds: [applied.document_id] })

@@ -1,8 +1,8 @@
-import { Refusal } from '../../../shared/errors/errors.ts'
 import { canonicalOrNull } from '../../../shared/locales/locale.ts'
 import { findSetOf, type SetMembers } from '../../../shared/localization/members.ts'
 import { presentSet } from '../../../shared/localization/present.ts'
 import type { LocalizedDocument } from '../../../shared/localization/schema.ts'
+import { actionOf } from '../form-refusal.ts'
 import { view } from '../render.ts'
 import { type PanelCall, panelPage } from './frame.ts'
 import { readOnlyWords, tooMuchWords } from './refusal-words.ts'
@@ -73,9 +73,7 @@ export const translationsPanel = panelPage({
   },
   async write(call, submitted) {
     const operation = submitted.field('operation')
-    const write = translationWrites.get(operation)
-    if (write === undefined) throw new Refusal('invalid_request', { details: { fields: [] } })
-    const query = await write(call, submitted)
+    const query = await actionOf(translationWrites, operation)(call, submitted)
     return `${call.request.path}?${new URLSearchParams({ ...query, done: operation })}`
   },
   reasons: {

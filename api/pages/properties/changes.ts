@@ -5,23 +5,13 @@ import { type MetadataInput, updateDocument } from '../../../shared/documents/up
 import { Refusal } from '../../../shared/errors/errors.ts'
 import { bodyReader } from '../../http/input.ts'
 import type { DocumentCall } from '../document-call.ts'
+import { actionOf, FormRefusal } from '../form-refusal.ts'
 import type { Form } from '../page.ts'
 import { pageWrite, recordPageWrite } from '../page-writes.ts'
 import { readName, readValue, stateOf } from './values.ts'
 
 /** Why a form was refused: the status of the answer and a sentence for the person. */
 export type PropertiesProblem = { status: number; message: string }
-
-/** A form of the page was refused, by its own rules or because somebody has changed the same in the meantime. */
-class FormRefusal extends Error {
-  readonly status: number
-
-  constructor(status: number, message: string) {
-    super(message)
-    this.name = 'FormRefusal'
-    this.status = status
-  }
-}
 
 const readUpdate = bodyReader(DocumentUpdateInput) as (body: unknown) => MetadataInput
 
@@ -30,11 +20,11 @@ const readUpdate = bodyReader(DocumentUpdateInput) as (body: unknown) => Metadat
  * stands for what the form was filled in from. When somebody has changed that in the meantime, nothing is written.
  */
 export async function changeProperties(call: DocumentCall, form: Form): Promise<void> {
-  const { metadata, current } = changeOf(form)
+  const { metadata, current } = actionOf(changes, form.field('action'))(form)
   const update = readUpdate(metadata)
   const { document } = call
   const guard = async (locked: DocumentRow) => {
-    if (stateOf(current(locked)) !== form.field('state')) throw new FormRefusal(409, changedMeanwhile)
+    if (stateOf(current(locked)) !== form.field('state')) throw new FormRefusal('version_conflict', changedMeanwhile)
   }
   await pageWrite(call, async (context) => {
     await updateDocument(context, { documentId: document.id, caller: context.caller, metadata: update, guard })
@@ -69,17 +59,24 @@ const changedMeanwhile =
 /** A change of a form, and the part of the document that it was filled in from. */
 type Change = { metadata: object; current: (document: DocumentRow) => Parameters<typeof stateOf>[0] }
 
-function changeOf(form: Form): Change {
-  const action = form.field('action')
-  if (action === 'tags') return { metadata: { tags: tagsOf(form) }, current: ({ tags }) => tags }
-  const name = right(readName(form.field('name'))).name
+const changes: ReadonlyMap<string, (form: Form) => Change> = new Map([
+  ['tags', (form) => ({ metadata: { tags: tagsOf(form) }, current: ({ tags }) => tags })],
+  ['add', (form) => changeOfProperty(form, typedValue)],
+  ['set', (form) => changeOfProperty(form, typedValue)],
+  ['remove', (form) => changeOfProperty(form, () => null)],
+])
+
+function changeOfProperty(form: Form, stored: (form: Form) => unknown): Change {
+  const { name } = right(readName(form.field('name')))
   const current = ({ properties }: DocumentRow) => (Object.hasOwn(properties, name) ? properties[name] : undefined)
-  if (action === 'remove') return { metadata: { properties_patch: { [name]: null } }, current }
-  const { value } = right(readValue(form.field('kind'), form.field('value')))
-  return { metadata: { properties_patch: { [name]: value } }, current }
+  return { metadata: { properties_patch: { [name]: stored(form) } }, current }
+}
+
+function typedValue(form: Form): unknown {
+  return right(readValue(form.field('kind'), form.field('value'))).value
 }
 
 function right<Read extends object>(read: Read | { problem: string }): Read {
-  if ('problem' in read) throw new FormRefusal(400, read.problem)
+  if ('problem' in read) throw new FormRefusal('invalid_request', read.problem)
   return read
 }

@@ -1,4 +1,5 @@
 import { requireWriter } from '../../../shared/auth/caller.ts'
+import type { Ahead } from '../../../shared/computations/ahead.ts'
 import { Refusal } from '../../../shared/errors/errors.ts'
 import { PublicShareChanges, PublicShareInput } from '../../../shared/sharing/schema.ts'
 import {
@@ -11,6 +12,7 @@ import {
 } from '../../../shared/sharing/share.ts'
 import { bodyReader } from '../../http/input.ts'
 import type { DocumentCall } from '../document-call.ts'
+import { actionOf, FormRefusal } from '../form-refusal.ts'
 import type { Form } from '../page.ts'
 import { pageWrite, recordPageWrite } from '../page-writes.ts'
 
@@ -31,16 +33,23 @@ type ShareInput = { expires_at?: number | null; password?: string | null }
  */
 export async function changeSharing(call: DocumentCall, form: Form): Promise<SharingProblem | null> {
   requireWriter(call.caller, call.document.workspace_id)
-  const action = form.field('action')
-  if (action === 'create') return create(call, form)
-  if (action === 'revoke') await revoke(call, form.field('share'))
-  else await change(call, { id: form.field('share'), body: changesOf(action, form) })
-  return null
+  return actionOf(actions, form.field('action'))(call, form)
 }
+
+type Action = (call: DocumentCall, form: Form) => Promise<SharingProblem | null>
+
+const actions: ReadonlyMap<string, Action> = new Map([
+  ['create', create],
+  ['expiry', changing((form) => ({ expires_at: expiryOf(form) }))],
+  ['password', changing((form) => ({ password: form.field('password') }))],
+  ['no_password', changing(() => ({ password: null }))],
+  ['revoke', revoke],
+])
 
 /** Puts a refusal into words for the page. What no change of the form can help is thrown again. */
 export function sharingProblemOf(error: unknown): SharingProblem {
   if (!(error instanceof Refusal)) throw error
+  if (error instanceof FormRefusal) return { status: error.status, message: error.message, field: null }
   const { status, code, details } = error
   if (code === 'share_not_found') {
     return { status, message: 'This link was revoked in the meantime, so nothing was changed.', field: null }
@@ -60,10 +69,11 @@ async function create(call: DocumentCall, form: Form): Promise<SharingProblem | 
   const { caller, document, service } = call
   const password = form.field('password')
   const body = readInput({ expires_at: expiryOf(form), ...(password !== '' && { password }) })
-  const security = await securityOf(body)
+  requireFutureExpiry(body.expires_at)
   const { PUBLIC_SHARE_ENABLED: enabled } = service.config
-  const { created } = await pageWrite(call, async ({ tx }) => {
-    const made = await ensureShare(tx, { documentId: document.id, caller, enabled, security: () => security })
+  const { created } = await pageWrite(call, async ({ tx, ahead }) => {
+    const security = () => securityOf(body, ahead)
+    const made = await ensureShare(tx, { documentId: document.id, caller, enabled, security })
     recordPageWrite(tx, { call, action: 'ensurePublicShare', documentIds: [document.id] })
     return made
   })
@@ -72,31 +82,33 @@ async function create(call: DocumentCall, form: Form): Promise<SharingProblem | 
   return { status: 409, message, field: null }
 }
 
-async function change(call: DocumentCall, { id, body }: { id: string; body: unknown }): Promise<void> {
-  const { caller } = call
-  const security = await securityOf(readChanges(body))
-  await pageWrite(call, async ({ tx }) => {
-    requireOwn(call, await changeShare(tx, { id, caller, security: () => security }))
-    recordPageWrite(tx, { call, action: 'updatePublicShare', documentIds: [call.document.id] })
-  })
+function changing(changesOf: (form: Form) => unknown): Action {
+  return async (call, form) => {
+    const { caller } = call
+    const body = readChanges(changesOf(form))
+    requireFutureExpiry(body.expires_at)
+    await pageWrite(call, async ({ tx, ahead }) => {
+      const security = () => securityOf(body, ahead)
+      requireOwn(call, await changeShare(tx, { id: form.field('share'), caller, security }))
+      recordPageWrite(tx, { call, action: 'updatePublicShare', documentIds: [call.document.id] })
+    })
+    return null
+  }
 }
 
-async function revoke(call: DocumentCall, id: string): Promise<void> {
+async function revoke(call: DocumentCall, form: Form): Promise<null> {
   await pageWrite(call, async ({ tx, caller }) => {
-    requireOwn(call, await revokeShare(tx, { id, caller }))
+    requireOwn(call, await revokeShare(tx, { id: form.field('share'), caller }))
     recordPageWrite(tx, { call, action: 'deletePublicShare', documentIds: [call.document.id] })
   })
+  return null
 }
 
-function changesOf(action: string, form: Form): unknown {
-  if (action === 'no_password') return { password: null }
-  if (action === 'password') return { password: form.field('password') }
-  return { expires_at: expiryOf(form) }
-}
-
-async function securityOf(body: ShareInput): Promise<ShareSecurity> {
-  requireFutureExpiry(body.expires_at)
-  return shareSecurity(body)
+// Hashes the password only once the write has been counted, and the link or its document was found. The transaction
+// holds no lock meanwhile.
+function securityOf(body: ShareInput, ahead: Ahead): Promise<ShareSecurity> {
+  const acquire = () => shareSecurity(body)
+  return ahead.acquired({ name: 'security of a share', input: body, acquire, release: async () => {} })
 }
 
 // The expiry of a form in Unix milliseconds, null for never, and not a number where no time was chosen. The field

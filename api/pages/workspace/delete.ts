@@ -4,10 +4,11 @@ import { findWritableKnowledgeBase } from '../../../shared/knowledge-bases/lifec
 import { deleteFolder, deleteKnowledgeBase } from '../../../shared/structure/deletion.ts'
 import type { WriteContext } from '../../http/write-context.ts'
 import { type AccountCall, accountPage } from '../account-page.ts'
+import { FormRefusal } from '../form-refusal.ts'
 import { pageWrite, recordPageWrite } from '../page-writes.ts'
 import { view } from '../render.ts'
 import { type Item, itemPaths, parentPath, requireItem } from './items.ts'
-import { OutdatedForm, problemOf } from './problems.ts'
+import { problemOf } from './problems.ts'
 
 const deleteView = view<{
   csrfToken: string
@@ -54,7 +55,7 @@ async function deleteItem(call: AccountCall, { write, item, version }: Deleting)
   const { tx, caller } = write
   if (item.kind === 'document') {
     const guard = async (document: { version: string }) => {
-      if (document.version !== version) throw new OutdatedForm(changedMeanwhile)
+      if (document.version !== version) throw new FormRefusal('version_conflict', changedMeanwhile)
     }
     await deleteDocument(write, { documentId: item.id, guard })
     recordPageWrite(tx, { call, action: 'deleteDocument', documentIds: [item.id] })

@@ -1,15 +1,16 @@
 import { updateDocument } from '../../../shared/documents/update.ts'
 import { duplicateDocument } from '../../../shared/duplicates/duplicate.ts'
-import { findFolder } from '../../../shared/knowledge-bases/folders.ts'
-import { findKnowledgeBase, renameKnowledgeBase } from '../../../shared/knowledge-bases/lifecycle.ts'
+import { lockWritableFolder } from '../../../shared/knowledge-bases/folders.ts'
+import { lockWritableKnowledgeBase, renameKnowledgeBase } from '../../../shared/knowledge-bases/lifecycle.ts'
 import { updateFolder } from '../../../shared/structure/folders.ts'
 import type { WriteContext } from '../../http/write-context.ts'
 import { type AccountCall, accountPage } from '../account-page.ts'
+import { FormRefusal } from '../form-refusal.ts'
 import { pageWrite, recordPageWrite } from '../page-writes.ts'
 import { view } from '../render.ts'
 import { type Item, itemPaths, parentPath, requireItem } from './items.ts'
 import { problemOfName, problemOfTitle } from './names.ts'
-import { OutdatedForm, problemOf } from './problems.ts'
+import { problemOf } from './problems.ts'
 
 type Rename = { name: string; problem: string | null }
 
@@ -78,7 +79,8 @@ async function renameItem(call: AccountCall, { write, item, name, was }: Renamin
   const { tx, caller } = write
   const requireName = (current: string) => {
     if (current !== was && current !== name) {
-      throw new OutdatedForm(
+      throw new FormRefusal(
+        'version_conflict',
         `Somebody has renamed it to “${current}” meanwhile. Send the form again to rename it anyway.`,
       )
     }
@@ -89,13 +91,14 @@ async function renameItem(call: AccountCall, { write, item, name, was }: Renamin
     recordPageWrite(tx, { call, action: 'updateDocument', documentIds: [item.id] })
   } else if (item.kind === 'folder') {
     const id = Number(item.id)
-    requireName((await findFolder(tx, { caller, id })).name)
+    requireName((await lockWritableFolder(tx, { caller, id })).name)
     await updateFolder(write, { id, update: { name } })
     recordPageWrite(tx, { call, action: 'updateFolder', place: { folderId: id } })
   } else {
     const id = Number(item.id)
-    requireName((await findKnowledgeBase(tx, { caller, id })).name)
-    await renameKnowledgeBase(tx, { workspaceId: item.workspaceId, id, name })
+    const { workspaceId, name: current } = await lockWritableKnowledgeBase(tx, { caller, id })
+    requireName(current)
+    await renameKnowledgeBase(tx, { workspaceId, id, name })
     recordPageWrite(tx, { call, action: 'renameKnowledgeBase', place: { knowledgeBaseId: id } })
   }
 }

@@ -1,18 +1,16 @@
 import { type ErrorCode, Refusal } from '../../../shared/errors/errors.ts'
+import { FormRefusal } from '../form-refusal.ts'
 import { pageRefusalOf } from '../refusals.ts'
 
 /** Why a form was refused: the status of the answer, and a sentence for the person who sent the form. */
 export type Problem = { status: number; message: string }
-
-/** Thrown inside the transaction of a form that was filled in before somebody else changed the same thing. */
-export class OutdatedForm extends Error {}
 
 /**
  * The problem that a page shows above its form, with what the person typed still in the form. What no change of the
  * form can help is thrown again, and becomes an error page: a missing right, a missing page, a fault of the service.
  */
 export function problemOf(error: unknown): Problem {
-  if (error instanceof OutdatedForm) return { status: 409, message: error.message }
+  if (error instanceof FormRefusal) return { status: error.status, message: error.message }
   if (!(error instanceof Refusal) || !mendable.has(error.status)) throw error
   return { status: error.status, message: wordsOf[error.code] ?? pageRefusalOf(error).message }
 }
