@@ -66,6 +66,8 @@ function storableQuery(request: Request): URLSearchParams {
 
 function send(response: Response, answer: Exclude<PageAnswer, undefined>): void {
   if ('location' in answer) {
+    // A header takes no other character, so what people wrote has to be encoded.
+    if (!/^[\x21-\x7e]+$/.test(answer.location)) throw new Error('a page goes to an address that is not encoded')
     response.status(303).set('Location', answer.location).end()
     return
   }
