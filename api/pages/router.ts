@@ -12,6 +12,8 @@ import { pageMissing } from './refusals.ts'
 // files.
 const usualMaxBytes = 16_384
 const formType = 'application/x-www-form-urlencoded'
+// The most fields of a form. The form of tags has the most: a field for each of 50 tags.
+const mostFields = 200
 
 /** Serves the pages. Errors go on to the error handler of the application, which answers with a page, too. */
 export function pageRouter(service: Service, pages: readonly Page[]): Router {
@@ -89,13 +91,23 @@ async function readForm(sent: { request: Request; response: Response; maxBytes: 
   await new Promise<void>((resolve, reject) => {
     parseText(request, response, (error?: unknown) => (error ? reject(formRefusal(error, maxBytes)) : resolve()))
   })
-  const fields = new URLSearchParams(typeof request.body === 'string' ? request.body : '')
-  return {
-    field: (name) => {
-      const [value = '', ...more] = fields.getAll(name)
-      return more.length === 0 && isStorable(value) ? value : ''
-    },
+  const fields = fieldsOf(typeof request.body === 'string' ? request.body : '')
+  return { field: (name) => fields.get(name) ?? '' }
+}
+
+// The fields of a form by their names. A field that was sent twice is empty. Refuses with 400 a form with too many.
+function fieldsOf(text: string): Map<string, string> {
+  const fields = new Map<string, string>()
+  if (text.split('&', mostFields + 1).length > mostFields) throw tooManyFields()
+  for (const [name, value] of new URLSearchParams(text)) {
+    fields.set(name, !fields.has(name) && isStorable(value) ? value : '')
   }
+  return fields
+}
+
+function tooManyFields(): Refusal {
+  const fields = [{ path: '/', message: `must have at most ${mostFields} fields` }]
+  return new Refusal('invalid_request', { details: { fields } })
 }
 
 function formRefusal(error: unknown, maxBytes: number): unknown {
