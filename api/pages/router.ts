@@ -2,6 +2,7 @@ import express, { type Request, type Response, Router } from 'express'
 import { Refusal } from '../../shared/errors/errors.ts'
 import { isStorable } from '../../shared/schema/strings.ts'
 import { onBehalfOf } from '../../shared/turns/requester.ts'
+import { discardRest } from '../http/request-body.ts'
 import { addressOf, closeSignal, visitor } from '../http/requesters.ts'
 import type { Service } from '../http/service.ts'
 import { pageHeaders } from './headers.ts'
@@ -48,7 +49,8 @@ async function servePage(context: { service: Service; page: Page }, request: Req
     query: storableQuery(request),
     form: () => readForm({ request, response, maxBytes: page.formMaxBytes ?? usualMaxBytes }),
   }
-  const answer = await onBehalfOf(visitor(addressOf(request)), () => handle(call), { signal: closeSignal(response) })
+  const visit = () => onBehalfOf(visitor(addressOf(request)), () => handle(call), { signal: closeSignal(response) })
+  const answer = await visit().finally(() => discardRest(request))
   if (answer) send(response, answer)
 }
 
