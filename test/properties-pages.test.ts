@@ -123,6 +123,21 @@ t.test('what does not fit is refused in words, with what was typed still in the 
   t.equal((await send(browser, page, { action: 'add', state, name: 'long', kind: 'list', value: longest })).status, 303)
 })
 
+t.test('a huge form of tags is refused before anything is computed, and viewers are refused first', async (t) => {
+  const { page, browser, read } = await documented({ tags: ['one'] }, 'crowd')
+  const viewer = await service.signUp({ workspace: 'crowd', role: 'viewer' })
+  const reading = await signedInVisitor(service, { userId: viewer.user_id })
+  const add = Array.from({ length: 120_000 }, (_, index) => index.toString(36)).join(',')
+  const fields = { action: 'tags', state: stateOf(['one']), add }
+  t.equal((await reading.send(page, fields)).status, 403)
+  const refused = await send(browser, page, fields)
+  t.match(refused, { status: 400, html: 'at most 50 tags' })
+  t.ok(refused.html.length < 100_000, 'the page repeats only what its field can hold')
+  const many = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`tag_${index}`, 'x']))
+  t.equal((await send(browser, page, { ...fields, ...many, add: '' })).status, 400)
+  t.strictSame((await read()).tags, ['one'])
+})
+
 t.test('viewers see tags and properties and change nothing, and other workspaces see nothing', async (t) => {
   const { page, read } = await documented({ tags: ['<b>'], properties: { owner: '<i>Ada' } }, 'group')
   const viewer = await service.signUp({ workspace: 'group', role: 'viewer' })

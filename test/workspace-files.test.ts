@@ -1,3 +1,4 @@
+import { request } from 'node:http'
 import fc from 'fast-check'
 import t from 'tap'
 import { readMarkdownFile } from '../api/pages/workspace/markdown-file.ts'
@@ -84,6 +85,40 @@ t.test('only those who may write upload, and only with the form of the page', as
   t.equal((await (await visitorOf(owner.user_id)).send(`${page}/upload`, {})).status, 415, 'without files')
   t.strictSame((await owner.get('/documents')).body.data, [])
 })
+
+t.test('an upload is refused without waiting for its bytes, and the answer arrives', async (t) => {
+  const workspace = 'of the sender'
+  const owner = await service.signUp({ workspace })
+  const { data: base } = (await owner.post('/knowledge-bases', { name: 'Handbook' })).body
+  const { data: document } = (await owner.post('/documents', { title: 'x', knowledge_base_id: base.id })).body
+  const writer = await signedInVisitor(service, { userId: owner.user_id })
+  const viewer = await service.signUp({ workspace, role: 'viewer' })
+  const reader = await signedInVisitor(service, { userId: viewer.user_id })
+  const form = { 'content-type': 'multipart/form-data; boundary=b', 'content-length': '1900000' }
+  t.equal(await begun(reader, `/kb/${base.id}/upload`, form), 403, 'a viewer')
+  t.equal(await begun(writer, `/kb/${base.id}/upload`, { ...form, 'content-length': '2000001' }), 413)
+  const token = hiddenFields((await writer.get('/device')).html, '/logout')['csrf_token'] ?? ''
+  const script = { 'x-csrf-token': token, 'content-length': '1900000' }
+  const file = `/d/${document.id}/attachments?name=a`
+  t.equal(await begun(writer, file, { ...script, 'content-type': 'image/png' }), 415, 'bytes of another type')
+  t.equal(await begun(writer, file, { ...script, 'content-type': 'text/x-unknown' }), 415, 'a type that is not taken')
+})
+
+// Begins a request whose body never ends. The result is the status of the answer.
+async function begun(visitor: Visitor, path: string, headers: Record<string, string>): Promise<number | undefined> {
+  const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  const sent = request(service.origin + path, { method: 'POST', headers: { cookie, ...headers } })
+  try {
+    return await new Promise((resolve, reject) => {
+      sent.once('error', reject)
+      sent.once('response', ({ statusCode }) => resolve(statusCode))
+      sent.write('x'.repeat(100_000))
+    })
+  } finally {
+    sent.on('error', () => {})
+    sent.destroy()
+  }
+}
 
 t.test('no text of a file is lost, whatever stands at its beginning', (t) => {
   const line = fc.constantFrom('---', '--- ', '# x', 'title: y', 'tags: [a, b]', 'a: 1', '- b', '', '\ttext', 'a: &x 1')

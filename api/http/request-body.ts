@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import type { Readable } from 'node:stream'
+import { PassThrough, type Readable } from 'node:stream'
 import { Busboy, type BusboyInstance } from '@fastify/busboy'
 import express, { type Request, type Response } from 'express'
 import { emptyFile } from '../../shared/attachments/inspection.ts'
@@ -239,10 +239,20 @@ function formRefusal(error: unknown): Refusal {
 }
 
 /**
+ * The body of a request as a stream that its reader may destroy early. Destroying the request itself would close the
+ * connection before the answer is sent. The stream fails when the body breaks off.
+ */
+export function streamOfBody(request: Request): Readable {
+  const body = request.pipe(new PassThrough())
+  request.once('close', () => request.complete || body.destroy(new Error('the body broke off')))
+  return body
+}
+
+/**
  * Discards the rest of a refused body, because many clients read the answer only after they have sent everything. After
  * half a minute the connection is cut.
  */
-function discardRest(request: Request): void {
+export function discardRest(request: Request): void {
   request.unpipe()
   request.resume()
   if (request.complete || request.destroyed) return

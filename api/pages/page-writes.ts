@@ -1,47 +1,23 @@
 import { type AuditedWrite, insertAuditEntries } from '../../shared/audit/audit.ts'
-import type { Caller } from '../../shared/auth/caller.ts'
-import { membershipsOf } from '../../shared/auth/queries.ts'
-import { scopes } from '../../shared/auth/scopes.ts'
 import { computingAhead } from '../../shared/computations/ahead.ts'
 import { inTransaction, type Transaction } from '../../shared/database/database.ts'
 import { parseUserAgent } from '../../shared/requests/client.ts'
-import { onBehalfOf } from '../../shared/turns/requester.ts'
-import { closeSignal, requesterOf } from '../http/requesters.ts'
 import { type WriteContext, writeContext } from '../http/write-context.ts'
 import type { AccountCall } from './account-page.ts'
 
 /**
- * The person who is signed in as the caller of a function that the API calls, too. A session has no scopes, so the
- * caller has all of them, and the role alone decides.
- */
-export async function callerOfSession({ service, user }: AccountCall): Promise<Caller> {
-  const memberships = await membershipsOf(service.database, user.userId)
-  return { ...user, tokenId: '', scopes, expiresAt: null, memberships }
-}
-
-/**
- * Runs the write of a page as the API runs a write: it counts against the rate of the user, and it is one transaction.
- * `write` gets the context that the functions of the API take, and may run again when it needs a long computation. It
- * records what it has written by `recordPageWrite`.
+ * Runs the write of a page as the API runs a write: it is one transaction. `write` gets the context that the functions
+ * of the API take, and may run again when it needs a long computation. It records what it has written by
+ * `recordPageWrite`.
  */
 export async function pageWrite<Written>(
-  call: AccountCall,
+  { service, request, caller }: AccountCall,
   write: (context: WriteContext) => Promise<Written>,
 ): Promise<Written> {
-  const { service, request, user } = call
-  await service.rateLimiter.consume('write', user.userId)
-  const caller = await callerOfSession(call)
   const client = parseUserAgent(request.headers['user-agent'])
-  return inTurnOf(call, caller, () =>
-    computingAhead((ahead) =>
-      inTransaction(service.database, (tx) => write(writeContext({ tx, ahead, service, caller, client }))),
-    ),
+  return computingAhead((ahead) =>
+    inTransaction(service.database, (tx) => write(writeContext({ tx, ahead, service, caller, client }))),
   )
-}
-
-/** Runs heavy work of a page in the turns of the person who is signed in, until the browser goes away. */
-export function inTurnOf<T>({ response }: AccountCall, caller: Caller, work: () => T): T {
-  return onBehalfOf(requesterOf(caller), work, { signal: closeSignal(response) })
 }
 
 /** A write of a page for the audit log. A write without a document names the workspace, knowledge base or folder. */

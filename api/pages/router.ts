@@ -2,6 +2,7 @@ import express, { type Request, type Response, Router } from 'express'
 import { Refusal } from '../../shared/errors/errors.ts'
 import { isStorable } from '../../shared/schema/strings.ts'
 import { onBehalfOf } from '../../shared/turns/requester.ts'
+import { discardRest } from '../http/request-body.ts'
 import { addressOf, closeSignal, visitor } from '../http/requesters.ts'
 import type { Service } from '../http/service.ts'
 import { pageHeaders } from './headers.ts'
@@ -12,6 +13,8 @@ import { pageMissing } from './refusals.ts'
 // files.
 const usualMaxBytes = 16_384
 const formType = 'application/x-www-form-urlencoded'
+// The most fields of a form. The form of tags has the most: a field for each of 50 tags.
+const mostFields = 200
 
 /** Serves the pages. Errors go on to the error handler of the application, which answers with a page, too. */
 export function pageRouter(service: Service, pages: readonly Page[]): Router {
@@ -46,7 +49,8 @@ async function servePage(context: { service: Service; page: Page }, request: Req
     query: storableQuery(request),
     form: () => readForm({ request, response, maxBytes: page.formMaxBytes ?? usualMaxBytes }),
   }
-  const answer = await onBehalfOf(visitor(addressOf(request)), () => handle(call), { signal: closeSignal(response) })
+  const visit = () => onBehalfOf(visitor(addressOf(request)), () => handle(call), { signal: closeSignal(response) })
+  const answer = await visit().finally(() => discardRest(request))
   if (answer) send(response, answer)
 }
 
@@ -66,6 +70,8 @@ function storableQuery(request: Request): URLSearchParams {
 
 function send(response: Response, answer: Exclude<PageAnswer, undefined>): void {
   if ('location' in answer) {
+    // A header takes no other character, so what people wrote has to be encoded.
+    if (!/^[\x21-\x7e]+$/.test(answer.location)) throw new Error('a page goes to an address that is not encoded')
     response.status(303).set('Location', answer.location).end()
     return
   }
@@ -87,13 +93,23 @@ async function readForm(sent: { request: Request; response: Response; maxBytes: 
   await new Promise<void>((resolve, reject) => {
     parseText(request, response, (error?: unknown) => (error ? reject(formRefusal(error, maxBytes)) : resolve()))
   })
-  const fields = new URLSearchParams(typeof request.body === 'string' ? request.body : '')
-  return {
-    field: (name) => {
-      const [value = '', ...more] = fields.getAll(name)
-      return more.length === 0 && isStorable(value) ? value : ''
-    },
+  const fields = fieldsOf(typeof request.body === 'string' ? request.body : '')
+  return { field: (name) => fields.get(name) ?? '' }
+}
+
+// The fields of a form by their names. A field that was sent twice is empty. Refuses with 400 a form with too many.
+function fieldsOf(text: string): Map<string, string> {
+  const fields = new Map<string, string>()
+  if (text.split('&', mostFields + 1).length > mostFields) throw tooManyFields()
+  for (const [name, value] of new URLSearchParams(text)) {
+    fields.set(name, !fields.has(name) && isStorable(value) ? value : '')
   }
+  return fields
+}
+
+function tooManyFields(): Refusal {
+  const fields = [{ path: '/', message: `must have at most ${mostFields} fields` }]
+  return new Refusal('invalid_request', { details: { fields } })
 }
 
 function formRefusal(error: unknown, maxBytes: number): unknown {

@@ -24,9 +24,9 @@ const Formulas = Compile(Type.Object({ formulas: Type.Array(Formula, { maxItems:
 /** Turns Markdown that a person pastes into blocks, by the rules of the API (api/guide/markdown.md). */
 export const markdownPage = accountPage({
   path: '/editor/markdown',
+  bucket: () => 'read',
   async receive(call) {
-    const { service, response, user } = call
-    await service.rateLimiter.consume('read', user.userId)
+    const { service, response } = call
     const { markdown: content } = await readJson(call, Markdown)
     const source = { input: { format: 'markdown' as const, content }, stored: null, ...bodyLimits(service.config) }
     const { text } = await computingAhead((ahead) => writeContent(ahead, source))
@@ -38,9 +38,9 @@ export const markdownPage = accountPage({
 /** Formulas as MathML, in the order of the request. A formula that cannot be shown is null. */
 export const formulasPage = accountPage({
   path: '/editor/formulas',
+  bucket: () => 'read',
   async receive(call) {
-    const { service, response, user } = call
-    await service.rateLimiter.consume('read', user.userId)
+    const { response } = call
     const { formulas } = await readJson(call, Formulas)
     response.json({ formulas: await compute(rendering, formulas) })
     return undefined

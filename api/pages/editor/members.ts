@@ -1,7 +1,6 @@
-import { membershipsOf, membersNamed } from '../../../shared/auth/queries.ts'
-import { visibleDocument } from '../../../shared/documents/queries.ts'
+import { membersNamed } from '../../../shared/auth/queries.ts'
 import { accountPage } from '../account-page.ts'
-import { pageMissing } from '../refusals.ts'
+import { documentCallOf } from '../document-call.ts'
 
 // The most members of one answer, and the most characters of a name that is looked for.
 const most = 10
@@ -13,13 +12,9 @@ const longest = 100
  */
 export const membersPage = accountPage({
   path: '/d/{documentId}/members',
-  async get({ service, response, params, query, user }) {
-    await service.rateLimiter.consume('read', user.userId)
-    const memberships = await membershipsOf(service.database, user.userId)
-    const workspaceIds = memberships.map(({ workspace_id }) => workspace_id)
-    const document = await visibleDocument(service.database, { documentId: params['documentId'] ?? '', workspaceIds })
-    if (document === null) throw pageMissing()
-    const text = (query.get('name') ?? '').replaceAll('\0', '').slice(0, longest)
+  async get(call) {
+    const { service, response, query, document } = await documentCallOf(call)
+    const text = (query.get('name') ?? '').slice(0, longest)
     const members = await membersNamed(service.database, { workspaceId: document.workspace_id, text, limit: most })
     response.json({ members })
     return undefined

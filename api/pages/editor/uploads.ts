@@ -1,8 +1,9 @@
 import { createAttachment, Upload } from '../../../shared/attachments/upload.ts'
 import { inTransaction } from '../../../shared/database/database.ts'
 import { releaseUpload } from '../../http/payload.ts'
+import { streamOfBody } from '../../http/request-body.ts'
 import { accountPage } from '../account-page.ts'
-import { callerOfSession, recordPageWrite } from '../page-writes.ts'
+import { recordPageWrite } from '../page-writes.ts'
 
 /**
  * Stores a file that a person puts into a document. The body of the request is the file, and `name` of the query is its
@@ -11,15 +12,13 @@ import { callerOfSession, recordPageWrite } from '../page-writes.ts'
 export const editorUploadPage = accountPage({
   path: '/d/{documentId}/attachments',
   async receive(call) {
-    const { service, request, response, params, query, user } = call
-    const { config, database, rateLimiter } = service
-    await rateLimiter.consume('write', user.userId)
-    const caller = await callerOfSession(call)
+    const { service, request, response, params, query, caller } = call
+    const { config, database } = service
     const documentId = params['documentId'] ?? ''
     const upload = new Upload(service)
     try {
       const contentType = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
-      await upload.receive({ bytes: request, filename: query.get('name') ?? '', contentType })
+      await upload.receive({ bytes: streamOfBody(request), filename: query.get('name') ?? '', contentType })
       const file = upload.received
       if (file === null) throw new Error('a file that was received is there')
       const { id } = await inTransaction(database, async (tx) => {

@@ -2,7 +2,6 @@ import { bodyPair } from '../../../shared/differences/compare.ts'
 import type { NamedBody } from '../../../shared/differences/queries.ts'
 import { Refusal } from '../../../shared/errors/errors.ts'
 import type { DocumentCall } from '../document-call.ts'
-import { inTurnOf } from '../page-writes.ts'
 import { PageRefusal, pageMissing } from '../refusals.ts'
 import { type ShownDifference, shownDifference } from './difference-html.ts'
 
@@ -26,7 +25,7 @@ export async function differenceOf(
   const pair = await bodyPair(service.database, { documentId: document.id, caller, ...named }).catch(inWords)
   const [from, to] = [pair.heading.from, pair.heading.to].map((side) => ({ ...side, name: bodyName(side.seq) }))
   if (from === undefined || to === undefined) throw new Error('a difference has two sides')
-  const shown = await inTurnOf(call, caller, () => shownDifference(pair, `/d/${document.id}`))
+  const shown = await shownDifference(pair, `/d/${document.id}`)
   return { from, to, isSame: from.version === to.version, shown }
 }
 

@@ -2,7 +2,6 @@ import { requireVersion } from '../../../shared/body/versions.ts'
 import { accountPage } from '../account-page.ts'
 import { type DocumentCall, documentCallOf } from '../document-call.ts'
 import { pageHeaders } from '../headers.ts'
-import { inTurnOf } from '../page-writes.ts'
 import { pageMissing } from '../refusals.ts'
 import { type Moment, momentOf, view } from '../render.ts'
 import { sharedHtml } from '../share/shared-html.ts'
@@ -37,7 +36,6 @@ export const historyPage = accountPage({
   async get(accountCall) {
     const call = await documentCallOf(accountCall)
     const { service, query, account, document } = call
-    await service.rateLimiter.consume('read', call.user.userId)
     const before = numberIn(query.get('before'))
     const list = await listVersions(service.database, { document, before })
     const difference = document.version_seq === 0 ? null : await differenceOf(call, askedBodies(query))
@@ -60,14 +58,13 @@ export const versionPage = accountPage({
   async get(accountCall) {
     const call = await documentCallOf(accountCall)
     const { service, params, account, document } = call
-    await service.rateLimiter.consume('read', call.user.userId)
     const seq = requireNumber(params)
     const { database: db } = service
     const kept = await requireVersion(db, { document, seq: String(seq) }).catch(inWords)
     const version = await findVersion(db, { document, seq })
     if (version === null) throw pageMissing()
     const path = `/d/${document.id}`
-    const text = await inTurnOf(call, call.caller, () => sharedHtml({ text: kept.body, path }))
+    const text = await sharedHtml({ text: kept.body, path })
     const html = versionView({
       ...headingOf(call),
       title: `Version ${seq} · ${document.title}`,

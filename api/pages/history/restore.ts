@@ -37,7 +37,6 @@ export const restorePage = accountPage({
   async get(accountCall) {
     const call = await documentCallOf(accountCall)
     requireWriter(call.caller, call.document.workspace_id)
-    await call.service.rateLimiter.consume('read', call.user.userId)
     return ask(call, { problem: null, status: 200 })
   },
   async post(accountCall) {

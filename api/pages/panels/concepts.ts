@@ -30,7 +30,7 @@ import {
   reviewStatuses,
 } from './concept-words.ts'
 import { type PanelCall, panelPage } from './frame.ts'
-import { readOnlyWords, tooMuchWords } from './refusal-words.ts'
+import { readOnlyWords } from './refusal-words.ts'
 
 // The endpoint that the cursors of the lists belong to.
 const endpoint = 'panel of concepts'
@@ -106,7 +106,6 @@ export const conceptsPanel = panelPage({
     concept_not_active: 'That concept was put away or merged meanwhile. Nothing has been changed.',
     cross_knowledge_base: 'That concept belongs to another knowledge base.',
     forbidden: readOnlyWords,
-    rate_limited: tooMuchWords,
   },
 })
 

@@ -1,11 +1,10 @@
 import { errorCatalogue } from '../../../shared/errors/error-catalogue.ts'
 import { type ErrorCode, Refusal } from '../../../shared/errors/errors.ts'
-import { accountPage } from '../account-page.ts'
+import { accountPage, type BucketOf } from '../account-page.ts'
 import { type DocumentCall, documentCallOf } from '../document-call.ts'
 import { FormRefusal } from '../form-refusal.ts'
 import { pageHeaders } from '../headers.ts'
 import type { Form, Page, PageAnswer } from '../page.ts'
-import { inTurnOf } from '../page-writes.ts'
 import { view } from '../render.ts'
 import { scriptPath } from '../scripts/bundle.ts'
 
@@ -59,14 +58,15 @@ export function panelPage(panel: {
   show: (call: PanelCall, refused: RefusedForm | null) => Promise<PanelContent>
   write?: (call: PanelCall, submitted: Form) => Promise<string>
   reasons?: { [code in ErrorCode]?: string }
+  bucket?: BucketOf
 }): Page {
-  const { name, show, write, reasons = {} } = panel
+  const { name, show, write, reasons = {}, bucket } = panel
   return accountPage({
     path: `/d/{documentId}/${name}`,
+    ...(bucket && { bucket }),
     async get(call) {
-      await call.service.rateLimiter.consume('read', call.user.userId)
       const panelCall = await documentCallOf(call)
-      return answer(panelCall, { name, content: await inTurnOf(call, panelCall.caller, () => show(panelCall, null)) })
+      return answer(panelCall, { name, content: await show(panelCall, null) })
     },
     ...(write && {
       async post(call) {
@@ -79,7 +79,7 @@ export function panelPage(panel: {
           const reason = error instanceof FormRefusal ? error.message : reasons[error.code]
           if (reason === undefined && error.status === 404) throw error
           const problem = reason ?? errorCatalogue[error.code].message
-          const content = await inTurnOf(call, panelCall.caller, () => show(panelCall, { submitted, problem }))
+          const content = await show(panelCall, { submitted, problem })
           return answer(panelCall, { name, content, status: error.status })
         }
       },

@@ -7,7 +7,6 @@ import { presentV2Result } from '../../../shared/search/present.ts'
 import { searchTopK } from '../../../shared/search/search.ts'
 import { searchV2Of } from '../../routes/search/parameters.ts'
 import type { PanelCall, RefusedForm } from './frame.ts'
-import { tooMuchWords } from './refusal-words.ts'
 import { type RelationTarget, relationTargets, shownText } from './relation-targets.ts'
 import { wordsOfPredicate } from './relation-words.ts'
 
@@ -76,7 +75,6 @@ export async function relationForm(
 
 const searchProblems: { [code in ErrorCode]?: string } = {
   invalid_query: 'Your words only exclude documents. Add a word that must be there, too.',
-  rate_limited: tooMuchWords,
 }
 
 // The block that the person has chosen before comes first, so that it stays chosen.

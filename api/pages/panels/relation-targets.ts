@@ -26,7 +26,6 @@ export async function relationTargets(
 ): Promise<RelationTarget[]> {
   const named = addressIn(asked)
   if (named !== null) return namedTarget(service, { caller, ...named })
-  await service.rateLimiter.consume('search', caller.userId)
   const search = searchV2Of(caller, { q: asked, locale: 'all', limit: mostHits })
   const { hits } = await searchTopK(service.database, { ...search, relax: true })
   const results = hits.map((hit) => presentV2Result(hit, { highlight: false }))

@@ -9,12 +9,13 @@ import { blockIdPattern } from '../../../shared/schema/ids.ts'
 import { cutText } from '../../../shared/schema/strings.ts'
 import { type BlockText, blockTexts } from '../../../shared/search/block-texts.ts'
 import { decodeCursor, encodeCursor, pageOf } from '../../http/pagination.ts'
+import { usualBucket } from '../account-page.ts'
 import { actionOf } from '../form-refusal.ts'
 import type { Form } from '../page.ts'
 import { pageWrite, recordPageWrite } from '../page-writes.ts'
 import { view } from '../render.ts'
 import { type PanelCall, panelPage } from './frame.ts'
-import { readOnlyWords, tooMuchWords } from './refusal-words.ts'
+import { readOnlyWords } from './refusal-words.ts'
 import { longestNote, type RelationForm, relationForm } from './relation-form.ts'
 import { type RelationLine, relationLine } from './relation-words.ts'
 
@@ -43,6 +44,8 @@ const relationsView = view<RelationsData>('relations-panel')
 /** The relations of a document to and from other documents (api/guide/relations.md), and the form for new ones. */
 export const relationsPanel = panelPage({
   name: 'relations',
+  // A page that looks for the targets of a new relation counts as the search that it is.
+  bucket: (call) => (call.submitted === null && call.query.has('find') ? 'search' : usualBucket(call)),
   async show(call, refused) {
     const { service, request, csrfToken, document, mayWrite, query } = call
     const [freshness, outgoing, incoming, filled] = await Promise.all([
@@ -77,7 +80,6 @@ export const relationsPanel = panelPage({
     relation_not_found: 'This relation was deleted already.',
     inline_relation: 'This relation is a link in the text. Remove the link, and the relation goes with it.',
     forbidden: readOnlyWords,
-    rate_limited: tooMuchWords,
   },
 })
 

@@ -13,6 +13,7 @@ import { rebuildByModel, rebuildDeterministic } from '../../../shared/summaries/
 import type { Summary, SummaryJob } from '../../../shared/summaries/schema.ts'
 import type { TargetRequest } from '../../../shared/summaries/target.ts'
 import { versionGuard } from '../../http/version-guard.ts'
+import { usualBucket } from '../account-page.ts'
 import type { Form } from '../page.ts'
 import { pageWrite, recordPageWrite } from '../page-writes.ts'
 import { type Moment, momentOf, view } from '../render.ts'
@@ -47,6 +48,7 @@ const missingLevel = 'That section or folder is no longer there. This is the sum
 /** The summaries that concern a document (api/guide/summaries.md#levels), with their freshness and their rebuild. */
 export const summaryPanel = panelPage({
   name: 'summary',
+  bucket: (call) => (call.submitted !== null && generatorOf(call.submitted) === 'model' ? 'job' : usualBucket(call)),
   async show(call, refused) {
     const { service, document, caller, query, csrfToken, mayWrite } = call
     const { database: db, config } = service
@@ -88,7 +90,6 @@ export const summaryPanel = panelPage({
     version_conflict: 'Somebody has changed this summary in the meantime. Look at it as it is now, then decide again.',
     summary_pinned: 'This summary is pinned, so nothing may write over it.',
     model_unavailable: 'No model is configured, so a summary can only be made without one.',
-    rate_limited: 'You have asked for too many summaries. Wait a minute, then try again.',
     not_a_heading_block: missingLevel,
     block_not_found: missingLevel,
   },
@@ -102,9 +103,8 @@ function levelOf({ around, sections }: SummaryLevels, key: string): SummaryLevel
 // replaced with the field `replace`, and each summary only in the version that the form has shown.
 async function rebuild(call: PanelCall, asked: { request: TargetRequest; submitted: Form }): Promise<string | null> {
   const { request, submitted } = asked
-  const { service, user, caller } = call
-  const generator = submitted.field('generator') === 'model' ? 'model' : 'deterministic'
-  if (generator === 'model') await service.rateLimiter.consume('job', user.userId)
+  const { service, caller } = call
+  const generator = generatorOf(submitted)
   const { summary } = await readSummary(service.database, { caller, request, query: undefined })
   const mayReplace = summary.generator !== 'manual' || submitted.field('replace') === 'yes'
   const guard = versionGuard({ required: false, tags: mayReplace ? [submitted.field('tag')] : null })
@@ -115,6 +115,10 @@ async function rebuild(call: PanelCall, asked: { request: TargetRequest; submitt
     recordPageWrite(context.tx, { call, ...recordOf(request) })
     return job?.id ?? null
   })
+}
+
+function generatorOf(submitted: Form): 'model' | 'deterministic' {
+  return submitted.field('generator') === 'model' ? 'model' : 'deterministic'
 }
 
 function recordOf(request: TargetRequest) {

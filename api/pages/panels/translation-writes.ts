@@ -106,7 +106,6 @@ async function prepare(call: PanelCall, submitted: Form) {
 }
 
 async function translate(call: PanelCall, submitted: Form) {
-  await call.service.rateLimiter.consume('job', call.user.userId)
   const target_locale = submitted.field('translation')
   const id = await pageWrite(call, async (context) => {
     const { tx, caller } = context

@@ -2,10 +2,11 @@ import { canonicalOrNull } from '../../../shared/locales/locale.ts'
 import { findSetOf, type SetMembers } from '../../../shared/localization/members.ts'
 import { presentSet } from '../../../shared/localization/present.ts'
 import type { LocalizedDocument } from '../../../shared/localization/schema.ts'
+import { usualBucket } from '../account-page.ts'
 import { actionOf } from '../form-refusal.ts'
 import { view } from '../render.ts'
 import { type PanelCall, panelPage } from './frame.ts'
-import { readOnlyWords, tooMuchWords } from './refusal-words.ts'
+import { readOnlyWords } from './refusal-words.ts'
 import { type SideBySide, sideBySide } from './translation-sides.ts'
 import { freshnessWords, languageName, offeredLanguages, workflowWords } from './translation-words.ts'
 import { doneWords, translationWrites } from './translation-writes.ts'
@@ -48,6 +49,7 @@ const translationsView = view<TranslationsData>('translations-panel')
  */
 export const translationsPanel = panelPage({
   name: 'translations',
+  bucket: (call) => (call.submitted?.field('operation') === 'translate' ? 'job' : usualBucket(call)),
   async show(call, refused) {
     const { service, request, csrfToken, document, mayWrite, query, caller } = call
     const isInSet = document.document_set_id !== null
@@ -99,7 +101,6 @@ export const translationsPanel = panelPage({
       'Somebody has changed the translation since you loaded this page. Nothing was written. Below is how it is now.',
     document_too_large: 'The translation would become larger than a document may be. Nothing was written.',
     forbidden: readOnlyWords,
-    rate_limited: tooMuchWords,
   },
 })
 

@@ -1,3 +1,4 @@
+import { requireWriter } from '../../../shared/auth/caller.ts'
 import { storedTags, tagLimits } from '../../../shared/documents/metadata.ts'
 import type { DocumentRow } from '../../../shared/documents/queries.ts'
 import { DocumentUpdateInput } from '../../../shared/documents/schema.ts'
@@ -13,6 +14,9 @@ import { readName, readValue, stateOf } from './values.ts'
 /** Why a form was refused: the status of the answer and a sentence for the person. */
 export type PropertiesProblem = { status: number; message: string }
 
+// The most characters of a field for tags, as in the form.
+const longestField = 4000
+
 const readUpdate = bodyReader(DocumentUpdateInput) as (body: unknown) => MetadataInput
 
 /**
@@ -20,6 +24,8 @@ const readUpdate = bodyReader(DocumentUpdateInput) as (body: unknown) => Metadat
  * stands for what the form was filled in from. When somebody has changed that in the meantime, nothing is written.
  */
 export async function changeProperties(call: DocumentCall, form: Form): Promise<void> {
+  requireWriter(call.caller, call.document.workspace_id)
+  if (typedTags(form).some(({ length }) => length > longestField)) throw new FormRefusal('invalid_request', tagRule)
   const { metadata, current } = actionOf(changes, form.field('action'))(form)
   const update = readUpdate(metadata)
   const { document } = call
@@ -44,11 +50,15 @@ export function propertiesProblemOf(error: unknown): PropertiesProblem {
   }
 }
 
-/** The tags that a form keeps and adds. */
+/** The tags that a form keeps and adds. Of a field that is too long, only the beginning counts. */
 export function tagsOf(form: Form): string[] {
-  const kept = Array.from({ length: tagLimits.tags }, (_, index) => form.field(`tag_${index}`))
-  const added = form.field('add').split(',')
-  return storedTags([...kept, ...added].filter((tag) => tag.trim() !== '')).tags
+  const [added = '', ...kept] = typedTags(form).map((text) => text.slice(0, longestField))
+  return storedTags([...kept, ...added.split(',')].filter((tag) => tag.trim() !== '')).tags
+}
+
+// What the fields for tags hold: the field for new tags first, then each tag of the document that is kept.
+function typedTags(form: Form): string[] {
+  return ['add', ...Array.from({ length: tagLimits.tags }, (_, index) => `tag_${index}`)].map(form.field)
 }
 
 const tagRule = `A document has at most ${tagLimits.tags} tags, and a tag has at most ${tagLimits.characters} characters.`

@@ -59,7 +59,6 @@ export async function answerTo(
   if (!kept.has('q')) return { status: 200, answer: empty }
   try {
     const asked = readAsked(caller, kept)
-    await service.rateLimiter.consume('search', caller.userId)
     return { status: 200, answer: await searched({ service, caller }, asked, kept) }
   } catch (error) {
     const problem = error instanceof Refusal ? problemOf(error, kept) : null

@@ -1,6 +1,5 @@
 import { accountPage } from '../account-page.ts'
 import { pageHeaders } from '../headers.ts'
-import { callerOfSession } from '../page-writes.ts'
 import { view } from '../render.ts'
 import { scriptPath } from '../scripts/bundle.ts'
 import { type Answer, answerTo } from './answer.ts'
@@ -16,9 +15,9 @@ const resultsView = view<{ answer: Answer }>('search-results')
  */
 export const searchPage = accountPage({
   path: '/search',
+  bucket: ({ query }) => (query.has('q') ? 'search' : 'read'),
   async get(call) {
-    const { service, request, response, query, account } = call
-    const caller = await callerOfSession(call)
+    const { service, request, response, query, account, caller } = call
     const kept = keptParameters(query)
     const { status, answer } = await answerTo({ service, caller }, kept)
     response.vary('X-Fragment')

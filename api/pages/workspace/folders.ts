@@ -1,8 +1,7 @@
-import { type Caller, isWriter, requireWriter, visibleWorkspaces } from '../../../shared/auth/caller.ts'
+import { isWriter, requireWriter, visibleWorkspaces } from '../../../shared/auth/caller.ts'
 import { findFolder } from '../../../shared/knowledge-bases/folders.ts'
 import { workspaceOfKnowledgeBase } from '../../../shared/knowledge-bases/queries.ts'
 import type { AccountCall } from '../account-page.ts'
-import { callerOfSession } from '../page-writes.ts'
 import { pageMissing } from '../refusals.ts'
 import { addressOf, type FolderAddress } from './addresses.ts'
 import { type Place, placeOf } from './place.ts'
@@ -20,31 +19,31 @@ export type AddressedFolder = {
 
 /** Returns the folder or knowledge base that the path of a page names. Refuses with 404 what the caller cannot see. */
 export async function requireFolder(call: AccountCall): Promise<AddressedFolder> {
-  return find(call, await callerOfSession(call))
+  return find(call)
 }
 
 /** Returns the folder as `requireFolder` does, and refuses with 403 viewers. */
 export async function requireWritableFolder(call: AccountCall): Promise<AddressedFolder> {
-  const caller = await callerOfSession(call)
-  const folder = await find(call, caller)
-  requireWriter(caller, folder.workspaceId)
+  const folder = await find(call)
+  requireWriter(call.caller, folder.workspaceId)
   return folder
 }
 
-async function find(call: AccountCall, caller: Caller): Promise<AddressedFolder> {
+async function find(call: AccountCall): Promise<AddressedFolder> {
   const { database: db } = call.service
-  const { location, address } = await locate(call, caller)
+  const { location, address } = await locate(call)
   const place = await placeOf(db, location)
   return {
     workspaceId: location.workspace_id,
     name: (place.folders.at(-1) ?? place.knowledgeBase).name,
     address,
     place,
-    mayWrite: isWriter(caller, location.workspace_id),
+    mayWrite: isWriter(call.caller, location.workspace_id),
   }
 }
 
-async function locate(call: AccountCall, caller: Caller) {
+async function locate(call: AccountCall) {
+  const { caller } = call
   const { database: db } = call.service
   const asked = addressOf(call)
   if (asked.folderId !== null) {

@@ -10,7 +10,7 @@ import { documentPage } from '../../../shared/documents/list.ts'
 import { createKnowledgeBase } from '../../../shared/knowledge-bases/lifecycle.ts'
 import { knowledgeBasePage, namesOfKnowledgeBases } from '../../../shared/knowledge-bases/queries.ts'
 import { type AccountCall, accountPage } from '../account-page.ts'
-import { callerOfSession, pageWrite, recordPageWrite } from '../page-writes.ts'
+import { pageWrite, recordPageWrite } from '../page-writes.ts'
 import { type Moment, momentOf, view } from '../render.ts'
 import { landing } from './landing.ts'
 import { problemOfName, untitled } from './names.ts'
@@ -101,8 +101,8 @@ function create(call: AccountCall, { name, wantsDocument }: { name: string; want
 }
 
 async function show(call: AccountCall, form: NewBase): Promise<string> {
+  const { caller } = call
   const { database } = call.service
-  const caller = await callerOfSession(call)
   const workspaceIds = visibleWorkspaces(caller)
   const after = Number(/^[1-9][0-9]{0,14}$/.exec(call.query.get('after') ?? '')?.[0] ?? 0)
   const [rows, changed] = await Promise.all([

@@ -3,7 +3,6 @@ import { requireDocument } from '../../../shared/documents/require.ts'
 import { findFolder } from '../../../shared/knowledge-bases/folders.ts'
 import { findKnowledgeBase } from '../../../shared/knowledge-bases/lifecycle.ts'
 import type { AccountCall } from '../account-page.ts'
-import { callerOfSession } from '../page-writes.ts'
 import { addressOf, type FolderAddress, pathOf } from './addresses.ts'
 import { type Place, placeOf } from './place.ts'
 
@@ -36,8 +35,8 @@ export type Item = {
  * who may not organise anything.
  */
 export async function requireItem(call: AccountCall): Promise<Item> {
+  const { caller } = call
   const { database: db } = call.service
-  const caller = await callerOfSession(call)
   const { documentId } = call.params
   if (documentId !== undefined) {
     const document = await requireDocument(db, { caller, documentId })

@@ -6,7 +6,7 @@ import { knowledgeBasePage } from '../../../shared/knowledge-bases/queries.ts'
 import { updateFolder } from '../../../shared/structure/folders.ts'
 import { childCursors } from '../../http/child-cursors.ts'
 import { type AccountCall, accountPage } from '../account-page.ts'
-import { callerOfSession, pageWrite, recordPageWrite } from '../page-writes.ts'
+import { pageWrite, recordPageWrite } from '../page-writes.ts'
 import { view } from '../render.ts'
 import { type FolderAddress, idOf, pathOf } from './addresses.ts'
 import { type Item, itemPaths, requireItem } from './items.ts'
@@ -104,8 +104,8 @@ async function allBases(call: AccountCall, { workspaceId }: Item): Promise<Step>
 
 async function stepAt(call: AccountCall, at: { item: Item; destination: FolderAddress }): Promise<Step> {
   const { item } = at
+  const { caller } = call
   const { database: db } = call.service
-  const caller = await callerOfSession(call)
   const { workspaceId, destination } =
     at.destination.folderId === null
       ? {
@@ -135,7 +135,7 @@ async function stepAt(call: AccountCall, at: { item: Item; destination: FolderAd
 }
 
 async function folderAt(call: AccountCall, id: number): Promise<{ workspaceId: string; destination: FolderAddress }> {
-  const folder = await findFolder(call.service.database, { caller: await callerOfSession(call), id })
+  const folder = await findFolder(call.service.database, { caller: call.caller, id })
   const destination = { knowledgeBaseId: folder.knowledge_base_id, folderId: folder.id }
   return { workspaceId: folder.workspace_id, destination }
 }

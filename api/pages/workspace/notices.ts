@@ -1,7 +1,6 @@
 import { visibleWorkspaces } from '../../../shared/auth/caller.ts'
 import { trashPage } from '../../../shared/trash/list.ts'
 import type { AccountCall } from '../account-page.ts'
-import { callerOfSession } from '../page-writes.ts'
 import type { FolderAddress } from './addresses.ts'
 
 /** What a person did on the page before: what was deleted and its entry in the trash, or how much was uploaded. */
@@ -20,7 +19,7 @@ export async function noticeOf(
   if (Number.isInteger(uploaded) && uploaded > 0) return { uploaded }
   const deleted = query.get('deleted')
   if (deleted === null) return null
-  const caller = await callerOfSession(call)
+  const { caller } = call
   const entries = await trashPage(service.database, {
     workspaceIds: visibleWorkspaces(caller),
     retention: service.config,

@@ -47,8 +47,8 @@ export const organisePages = itemPaths.map((path) =>
 /** Makes a copy of a document beside it, and opens the copy. */
 export const duplicatePage = accountPage({
   path: '/d/{documentId}/duplicate',
-  async get({ params }) {
-    return { location: `/d/${params['documentId']}/organise` }
+  async get(call) {
+    return { location: `${(await requireItem(call)).path}/organise` }
   },
   async post(call) {
     const item = await requireItem(call)

@@ -6,7 +6,7 @@ import { purgeEntry } from '../../../shared/trash/purge.ts'
 import { type Restored, restoreEntry } from '../../../shared/trash/restore.ts'
 import { type CursorScope, decodeCursor, encodeCursor } from '../../http/pagination.ts'
 import { type AccountCall, accountPage } from '../account-page.ts'
-import { callerOfSession, pageWrite, recordPageWrite } from '../page-writes.ts'
+import { pageWrite, recordPageWrite } from '../page-writes.ts'
 import { pageMissing } from '../refusals.ts'
 import { type Moment, momentOf, view } from '../render.ts'
 import { idOf, pathOf } from './addresses.ts'
@@ -69,7 +69,7 @@ export const restorePage = accountPage({
 export const purgePage = accountPage({
   path: '/trash/{entryId}/purge',
   async get(call) {
-    const caller = await callerOfSession(call)
+    const { caller } = call
     const { id, name, document_count: documents } = await requireEntry(call, { db: call.service.database, caller })
     const { account, csrfToken } = call
     return { html: purgeView({ title: 'Delete for good', account, csrfToken, entry: { id, name, documents } }) }
@@ -105,8 +105,7 @@ function pathOfRestored(restored: Restored): string {
 }
 
 async function show(call: AccountCall, problem: string | null): Promise<string> {
-  const { query, service, account, csrfToken } = call
-  const caller = await callerOfSession(call)
+  const { query, service, account, csrfToken, caller } = call
   const base = query.get('knowledge_base')
   const knowledgeBaseId = base === null ? null : idOf(base)
   const scope: CursorScope = { endpoint: '/trash', filters: { knowledge_base_id: knowledgeBaseId }, sort: 'id' }

@@ -5,8 +5,9 @@ import { computingAhead } from '../../../shared/computations/ahead.ts'
 import { compute } from '../../../shared/computations/compute.ts'
 import { isStorable } from '../../../shared/schema/strings.ts'
 import { type AccountCall, accountPage } from '../account-page.ts'
+import type { FormFile } from '../files-form.ts'
 import type { PageAnswer } from '../page.ts'
-import { callerOfSession, inTurnOf, pageWrite, recordPageWrite } from '../page-writes.ts'
+import { pageWrite, recordPageWrite } from '../page-writes.ts'
 import { view } from '../render.ts'
 import { addressOf, folderPaths, pathOf } from './addresses.ts'
 import { type AddressedFolder, requireWritableFolder } from './folders.ts'
@@ -35,7 +36,7 @@ export const uploadPages = folderPaths.map((path) =>
     async upload(call) {
       const folder = await requireWritableFolder(call)
       const refuse = ({ status, message }: Problem) => ({ status, html: show(call, { folder, problem: message }) })
-      const files = call.submitted.files('files')
+      const { files } = await call.filesForm()
       if (files.length === 0) return refuse({ status: 400, message: 'Choose the files first.' })
       if (files.length > mostFiles)
         return refuse({ status: 400, message: `Choose at most ${mostFiles} files at once.` })
@@ -50,10 +51,9 @@ function show(call: AccountCall, { folder, problem }: { folder: AddressedFolder;
   return uploadView({ title: 'Upload Markdown', account, csrfToken, place: folder.place, path, mostFiles, problem })
 }
 
-async function upload(call: AccountCall, files: readonly File[]): Promise<PageAnswer> {
+async function upload(call: AccountCall, files: readonly FormFile[]): Promise<PageAnswer> {
   const { knowledgeBaseId, folderId } = addressOf(call)
-  await call.service.rateLimiter.consume('write', call.user.userId)
-  const documents = await inTurnOf(call, await callerOfSession(call), () => documentsOf(call, files))
+  const documents = await documentsOf(call, files)
   return pageWrite(call, async (write) => {
     const location = { knowledge_base_id: knowledgeBaseId, folder_id: folderId }
     const rows = await createDocuments(write, { caller: write.caller, location, documents })
@@ -65,7 +65,7 @@ async function upload(call: AccountCall, files: readonly File[]): Promise<PageAn
 }
 
 // Makes the documents one after another, so that a large upload takes one turn at a time.
-async function documentsOf(call: AccountCall, files: readonly File[]) {
+async function documentsOf(call: AccountCall, files: readonly FormFile[]) {
   const documents: Awaited<ReturnType<typeof documentOf>>[] = []
   for (const file of files) {
     const document = await documentOf(call, { file, path: `/files/${documents.length}` }).catch((error: unknown) => {
@@ -76,20 +76,19 @@ async function documentsOf(call: AccountCall, files: readonly File[]) {
   return documents
 }
 
-async function documentOf({ service }: AccountCall, { file, path }: { file: File; path: string }) {
+async function documentOf({ service }: AccountCall, { file, path }: { file: FormFile; path: string }) {
   if (!/\.(md|markdown|txt)$/i.test(file.name)) {
     throw new UnreadableFile(file.name, 'Its name does not end in .md, .markdown or .txt.')
   }
-  const text = await textOf(file)
+  const text = textOf(file)
   const { markdown, ...document } = await compute(readingMarkdownFile, { name: file.name, text })
   const input = { format: 'markdown' as const, content: markdown }
   const source = { input, stored: null, path, ...bodyLimits(service.config) }
   return { document, content: await computingAhead((ahead) => writeContent(ahead, source)) }
 }
 
-async function textOf(file: File): Promise<string> {
-  const bytes = await file.arrayBuffer()
-  const notText = () => new UnreadableFile(file.name, 'It is no text in UTF-8.')
+function textOf({ name, bytes }: FormFile): string {
+  const notText = () => new UnreadableFile(name, 'It is no text in UTF-8.')
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
     if (isStorable(text)) return text
