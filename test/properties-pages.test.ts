@@ -103,6 +103,7 @@ t.test('what does not fit is refused in words, with what was typed still in the 
     [{ name: '__proto__', kind: 'text', value: 'x' }, 'A name begins with a letter'],
     [{ name: 'n', kind: 'number', value: 'twelve' }, 'A number is written like 12'],
     [{ name: 'n', kind: 'number', value: `1${'0'.repeat(400)}` }, 'A number is written like 12'],
+    [{ name: 'n', kind: 'number', value: '12345678901234567890' }, 'at most about 15 digits'],
     [{ name: 'n', kind: 'boolean', value: 'perhaps' }, 'The value is “yes” or “no”'],
     [{ name: 'n', kind: 'text', value: 'x'.repeat(1001) }, 'A text has at most 1000 characters'],
     [{ name: 'n', kind: 'list', value: 'x\n'.repeat(51) }, 'A list has at most 50 lines'],

@@ -57,7 +57,19 @@ export function stateOf(value: Value | readonly string[] | undefined): string {
 
 function readNumber(text: string): { value: number } | { problem: string } {
   const isNumber = /^-?\d{1,300}(\.\d{1,300})?(e[+-]?\d{1,3})?$/i.test(text) && Number.isFinite(Number(text))
-  return isNumber ? { value: Number(text) } : { problem: 'A number is written like 12 or -1.5.' }
+  if (!isNumber) return { problem: 'A number is written like 12 or -1.5.' }
+  if (digitsOf(text) !== digitsOf(String(Number(text)))) {
+    return { problem: 'A number has at most about 15 digits. Longer numbers can be kept as a text.' }
+  }
+  return { value: Number(text) }
+}
+
+// The digits of a number without its sign, point, exponent and outer zeros.
+function digitsOf(number: string): string {
+  return number
+    .replace(/e.*$/i, '')
+    .replace(/[-.]/g, '')
+    .replace(/^0+|0+$/g, '')
 }
 
 function readTruth(text: string): { value: boolean } | { problem: string } {

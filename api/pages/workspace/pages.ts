@@ -8,7 +8,6 @@ import { newDocumentPages } from './new-document.ts'
 import { orderPages } from './order.ts'
 import { duplicatePage, organisePages } from './organise.ts'
 import { purgePage, restorePage, trashPage } from './trash.ts'
-
 import { uploadPages } from './upload.ts'
 
 /** The pages on which people find, create and organise knowledge bases, folders and documents. */
