@@ -37,8 +37,8 @@ export async function findWritableKnowledgeBase(
 }
 
 /**
- * Returns the key and the name of a knowledge base that the caller may change. Nobody else can rename the knowledge base
- * until the transaction ends. Refuses as `findWritableKnowledgeBase` does.
+ * Returns the key and the name of a knowledge base that the caller may change. Nobody else can rename the knowledge
+ * base until the transaction ends. Refuses as `findWritableKnowledgeBase` does.
  */
 export async function lockWritableKnowledgeBase(
   tx: Transaction,

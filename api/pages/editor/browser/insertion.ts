@@ -40,7 +40,7 @@ export class KeptPlace {
   }
 }
 
-/** Sets the caret to the end of the selection, so that nothing selected is replaced. Returns the position of the end. */
+/** Sets the caret to the end of the selection, so that nothing selected is replaced. Returns the end's position. */
 export function leaveSelection(editor: Editor): number {
   const { to, $to } = editor.state.selection
   if ($to.parent.inlineContent) editor.commands.setTextSelection(to)
