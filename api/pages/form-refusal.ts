@@ -2,7 +2,8 @@ import { Refusal } from '../../shared/errors/errors.ts'
 
 /**
  * The refusal of a form, with a sentence for the person who sent the form. The code is `invalid_request` for a form
- * that cannot be read, and `version_conflict` for a form that was filled in before somebody else changed the same thing.
+ * that cannot be read. The code is `version_conflict` for a form that was filled in before somebody else changed the
+ * same thing.
  */
 export class FormRefusal extends Refusal {
   constructor(code: 'invalid_request' | 'version_conflict', message: string) {
