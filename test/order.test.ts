@@ -228,6 +228,11 @@ t.test('who reads page by page misses no child that stays, whatever is placed be
   )
   // The last child of the first page goes to the end, which places the unplaced children behind it, too.
   const example: [(Step | null)[], (Step | null)[]] = [[], [{ moved: 0, to: 'last', other: 0 }]]
+  // The same with the only child that has a place already.
+  const placed: [(Step | null)[], (Step | null)[]] = [
+    [{ moved: 3, to: 'first', other: 0 }],
+    [{ moved: 3, to: 'last', other: 0 }],
+  ]
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 3 }), fc.array(step, { maxLength: 5 }), async (before, between) => {
       const folder = await created(ada, '/folders', { name: 'F', knowledge_base_id: base })
@@ -244,18 +249,19 @@ t.test('who reads page by page misses no child that stays, whatever is placed be
       for (const next of before) await move(next)
       for (const id of ids) staying.add(id)
       const seen = new Set<string>()
+      const steps = [...between]
       let cursor: string | null = ''
       while (cursor !== null) {
         const page = cursor === '' ? '' : `&cursor=${cursor}`
         const { body } = await ada.get(`/folders/${folder.id}/children?sort=manual&limit=1${page}`)
         for (const { id } of body.data) seen.add(id)
         cursor = body.page.next_cursor
-        await move(between.shift())
+        await move(steps.shift())
       }
       const missed = [...staying].filter((id) => !seen.has(String(id)))
       if (missed.length > 0) throw new Error(`missed ${missed}`)
     }),
-    { numRuns: 25, examples: [example] },
+    { numRuns: 25, examples: [example, placed] },
   )
 })
 

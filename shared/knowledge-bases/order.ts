@@ -78,7 +78,10 @@ export function keysAround({ siblings, moved, position }: Move): OrderKey[] | nu
   if (current === at && siblings[current]?.order_key != null) return []
   const from = Math.min(placed, at)
   const ids = [...others.slice(from, at).map(({ id }) => id), moved]
-  const keys = keysBetween(others[from - 1]?.order_key ?? null, others[at]?.order_key ?? null, ids.length)
+  // A reader may have come as far as the key that `moved` has now. What was never placed gets no key up to that one.
+  const passed = from < at ? (siblings[current]?.order_key ?? '') : ''
+  const before = [others[from - 1]?.order_key ?? '', passed].sort().at(-1) || null
+  const keys = keysBetween(before, others[at]?.order_key ?? null, ids.length)
   return keys === null ? null : ids.map((id, index) => ({ id, key: keys[index] as string }))
 }
 
