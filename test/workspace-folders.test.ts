@@ -105,9 +105,10 @@ t.test('people put folders and documents in their own order, also across the pag
   t.equal(listedIn((await visitor.get(next)).html)[0], 'Page 47')
   await press(visitor, next, { action: `${page}/order`, name: 'before', value: documents[46] ?? '' })
   t.strictSame(listedIn((await visitor.get(page)).html).slice(-2), ['Page 45', 'Page 47'])
-  t.match(await visitor.send(`${page}/order`, { kind: 'document', item: documents[0] ?? '', before: 'doc_none' }), {
-    status: 404,
-  })
+  const moved = { kind: 'document', item: documents[0] ?? '', before: 'doc_none' }
+  const late = await visitor.send(`${page}/order`, moved)
+  t.match(late, { status: 404, html: 'Somebody has moved or deleted one of the two meanwhile' })
+  t.match(late.html, /aria-label="Move Page 00 up"[^>]* autofocus/, 'the person is in the list, where they were')
 })
 
 t.test('of two people who rename the same at the same time, the second is told', async (t) => {

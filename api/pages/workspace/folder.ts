@@ -35,6 +35,8 @@ const folderView = view<{
   tree: FolderTree
   list: ListedPage & { isFirst: boolean; cursor: string }
   newFolder: NewFolder
+  /** Why the items could not be arranged; null when nothing was refused. */
+  problem: string | null
   /** The item that was moved a moment ago, and the control that moved it. */
   moved: string
   notice: Notice | null
@@ -73,9 +75,15 @@ async function answer(call: AccountCall): Promise<PageAnswer> {
   return show(call, { name: '', problem: null })
 }
 
+/** Shows the list again after a form about its items was refused. The query is the query of the list. */
+export async function listAgain(call: AccountCall, { status, message }: Problem): Promise<PageAnswer> {
+  const shown = await show(call, { name: '', problem: null }, message)
+  return 'html' in shown ? { ...shown, status } : shown
+}
+
 type Shown = { html: string; headers: Record<string, string> } | { location: string }
 
-async function show(call: AccountCall, newFolder: NewFolder): Promise<Shown> {
+async function show(call: AccountCall, newFolder: NewFolder, problem: string | null = null): Promise<Shown> {
   const { query } = call
   const { database: db } = call.service
   const asked = addressOf(call)
@@ -111,6 +119,7 @@ async function show(call: AccountCall, newFolder: NewFolder): Promise<Shown> {
       tree,
       list: { ...list, isFirst: cursor === undefined, cursor: cursor ?? '' },
       newFolder,
+      problem,
       moved: query.get('moved') ?? '',
       notice,
       script,
