@@ -8,6 +8,7 @@ import type { Service } from '../http/service.ts'
 import { pageHeaders } from './headers.ts'
 import type { Form, Page, PageAnswer } from './page.ts'
 import { pageMissing } from './refusals.ts'
+import { unreadable } from './unreadable-body.ts'
 
 // The largest form in bytes, unless a page takes larger forms, and the media type that browsers send for a form without
 // files.
@@ -91,7 +92,7 @@ async function readForm(sent: { request: Request; response: Response; maxBytes: 
   }
   const parseText = express.text({ limit: maxBytes, type: () => true, defaultCharset: 'utf-8' })
   await new Promise<void>((resolve, reject) => {
-    parseText(request, response, (error?: unknown) => (error ? reject(formRefusal(error, maxBytes)) : resolve()))
+    parseText(request, response, (error?: unknown) => (error ? reject(unreadable(error, maxBytes)) : resolve()))
   })
   const fields = fieldsOf(typeof request.body === 'string' ? request.body : '')
   return { field: (name) => fields.get(name) ?? '' }
@@ -110,11 +111,4 @@ function fieldsOf(text: string): Map<string, string> {
 function tooManyFields(): Refusal {
   const fields = [{ path: '/', message: `must have at most ${mostFields} fields` }]
   return new Refusal('invalid_request', { details: { fields } })
-}
-
-function formRefusal(error: unknown, maxBytes: number): unknown {
-  const { type: kind, status } = error as { type?: unknown; status?: unknown }
-  if (kind === 'entity.too.large') return new Refusal('payload_too_large', { details: { max_bytes: maxBytes } })
-  const isOfSender = typeof status === 'number' && status < 500
-  return isOfSender ? new Refusal('invalid_request', { details: { fields: [] }, cause: error }) : error
 }

@@ -1,6 +1,7 @@
 import express from 'express'
 import { Refusal } from '../../../shared/errors/errors.ts'
 import type { PageCall } from '../page.ts'
+import { unreadable } from '../unreadable-body.ts'
 
 // The most bytes that a script sends at once.
 const mostBytes = 1024 * 1024
@@ -13,16 +14,9 @@ export async function readJson<Body>(
   form: { Check: (value: unknown) => value is Body },
 ): Promise<Body> {
   await new Promise<void>((resolve, reject) => {
-    parseJson(request, response, (error?: unknown) => (error ? reject(refusalOf(error)) : resolve()))
+    parseJson(request, response, (error?: unknown) => (error ? reject(unreadable(error, mostBytes)) : resolve()))
   })
   const body: unknown = request.body
   if (!form.Check(body)) throw new Refusal('invalid_request', { details: { fields: [] } })
   return body
-}
-
-function refusalOf(error: unknown): unknown {
-  const { type: kind, status } = error as { type?: unknown; status?: unknown }
-  if (kind === 'entity.too.large') return new Refusal('payload_too_large', { details: { max_bytes: mostBytes } })
-  const isOfSender = typeof status === 'number' && status < 500
-  return isOfSender ? new Refusal('invalid_request', { details: { fields: [] }, cause: error }) : error
 }

@@ -1,21 +1,19 @@
-import { inlineImageTypes } from '../../../shared/attachments/media-types.ts'
 import { visibleAttachment } from '../../../shared/attachments/queries.ts'
-import type { Membership } from '../../../shared/auth/caller.ts'
-import { membershipsOf } from '../../../shared/auth/queries.ts'
+import { visibleWorkspaces } from '../../../shared/auth/caller.ts'
 import { mintTicket } from '../../../shared/auth/tickets.ts'
 import { levelState } from '../../../shared/body/live/queries.ts'
 import { currentBody } from '../../../shared/body/queries.ts'
 import { collaborationUrl } from '../../../shared/config/collaboration-url.ts'
-import { type DocumentRow, visibleDocument } from '../../../shared/documents/queries.ts'
-import { entityTagOf, hasVersion } from '../../http/preconditions.ts'
-import { bytesHeaders, sendBytes } from '../../http/send-bytes.ts'
+import type { DocumentRow } from '../../../shared/documents/queries.ts'
 import type { Service } from '../../http/service.ts'
-import { type AccountCall, accountPage } from '../account-page.ts'
+import { accountPage } from '../account-page.ts'
+import { documentCallOf } from '../document-call.ts'
 import { pageHeaders } from '../headers.ts'
 import { panelsBeside } from '../panels/frame.ts'
 import { pageMissing } from '../refusals.ts'
 import { view } from '../render.ts'
 import { scriptParts, scriptPath } from '../scripts/bundle.ts'
+import { sendAttachment } from '../send-attachment.ts'
 import { sharedHtml } from '../share/shared-html.ts'
 import { styleSources } from '../share/style-sources.ts'
 import { type Place, placeOf } from '../workspace/place.ts'
@@ -50,28 +48,25 @@ const shown = 200
 export const editorPage = accountPage({
   path: '/d/{documentId}',
   async get(call) {
-    const { service, params, user, account, csrfToken } = call
-    const memberships = await membershipsOf(service.database, user.userId)
-    const locator = locatorOf(params, memberships)
-    const found = await visibleDocument(service.database, locator)
-    const document = await currentBody(service.database, locator)
-    if (found === null || document === null) throw pageMissing()
-    const { id, title, locale, body } = document
-    const role = memberships.find(({ workspace_id }) => workspace_id === document.workspace_id)?.role
+    const { service, user, account, csrfToken, document, mayWrite } = await documentCallOf(call)
+    const { id: documentId, workspace_id: workspaceId } = document
+    const written = await currentBody(service.database, { documentId, workspaceIds: [workspaceId] })
+    if (written === null) throw pageMissing()
+    const { id, title, locale, body } = written
     const [html, place, first, parts, panels] = await Promise.all([
       sharedHtml({ text: body, path: `/d/${id}`, shown }),
-      placeOf(service.database, found),
+      placeOf(service.database, document),
       scriptPath('editor'),
       scriptParts('editor'),
       panelsBeside(id),
     ])
     const liveAddress = collaborationUrl(service.config)
     const editor = {
-      documentId: id,
+      documentId,
       userId: user.userId,
       csrfToken,
       collaborationUrl: liveAddress,
-      mayWrite: role === 'owner' || role === 'editor',
+      mayWrite,
     }
     return {
       html: editorView({ title, locale, account, html, place, scripts: { first, parts }, editor, panels }),
@@ -91,13 +86,10 @@ export const editorPage = accountPage({
 export const ticketPage = accountPage({
   path: '/d/{documentId}/ticket',
   async receive(call) {
-    const { service, params, user } = call
-    const memberships = await membershipsOf(service.database, user.userId)
-    const document = await visibleDocument(service.database, locatorOf(params, memberships))
-    if (document === null) throw pageMissing()
+    const { service, response, user, sessionId, document } = await documentCallOf(call)
     const { SESSION_SECRET: secret } = service.config
-    const ticket = mintTicket(secret, { documentId: document.id, userId: user.userId, sessionId: call.sessionId })
-    call.response.json({ ticket })
+    const ticket = mintTicket(secret, { documentId: document.id, userId: user.userId, sessionId })
+    response.json({ ticket })
     return undefined
   },
 })
@@ -113,10 +105,7 @@ const mostStateBytes = 8 * 1024 * 1024
 export const liveStatePage = accountPage({
   path: '/d/{documentId}/state',
   async get(call) {
-    const { service, params, user, response } = call
-    const memberships = await membershipsOf(service.database, user.userId)
-    const document = await visibleDocument(service.database, locatorOf(params, memberships))
-    if (document === null) throw pageMissing()
+    const { service, response, document } = await documentCallOf(call)
     const read = () => levelState(service.database, document, mostStateBytes)
     const stored = (await read()) ?? (await derived(service, document).then(read))
     response.set('Cache-Control', 'no-store')
@@ -146,29 +135,11 @@ function framed(updates: readonly Uint8Array[]): Buffer {
 export const editorAttachmentPage = accountPage({
   path: '/d/{documentId}/attachments/{attachmentId}',
   async get(call) {
-    const { service, request, response, params, user } = call
-    const memberships = await membershipsOf(service.database, user.userId)
-    const { workspaceIds } = locatorOf(params, memberships)
-    const attachment = await visibleAttachment(service.database, { id: params['attachmentId'] ?? '', workspaceIds })
+    const { service, params, caller } = call
+    const locator = { id: params['attachmentId'] ?? '', workspaceIds: visibleWorkspaces(caller) }
+    const attachment = await visibleAttachment(service.database, locator)
     if (attachment === null) throw pageMissing()
-    const isImage = inlineImageTypes.has(attachment.content_type)
-    const version = `sha256:${attachment.sha256}`
-    response.set({ 'Cache-Control': 'private, no-cache', ETag: entityTagOf(version) })
-    if (hasVersion(request, version)) {
-      response.status(304).end()
-      return undefined
-    }
-    response
-      .set(bytesHeaders(attachment))
-      .set('Content-Type', isImage ? attachment.content_type : 'application/octet-stream')
-    if (isImage) response.set('Content-Disposition', 'inline')
-    if (request.method === 'HEAD') response.end()
-    else await sendBytes(service.files, { attachment, response })
+    await sendAttachment(call, { attachment, caching: 'private, no-cache' })
     return undefined
   },
 })
-
-function locatorOf(params: AccountCall['params'], memberships: readonly Membership[]) {
-  const workspaceIds = memberships.map(({ workspace_id }) => workspace_id)
-  return { documentId: params['documentId'] ?? '', workspaceIds }
-}

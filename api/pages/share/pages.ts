@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { inlineImageTypes } from '../../../shared/attachments/media-types.ts'
 import { shownAttachment } from '../../../shared/attachments/queries.ts'
 import { type CurrentBody, currentBody } from '../../../shared/body/queries.ts'
 import { visibleDocument } from '../../../shared/documents/queries.ts'
@@ -11,11 +10,11 @@ import { countView } from '../../../shared/sharing/views.ts'
 import { entityTagOf, hasVersion } from '../../http/preconditions.ts'
 import { rateLimitHeaders } from '../../http/rate-limit.ts'
 import { addressOf } from '../../http/requesters.ts'
-import { bytesHeaders, sendBytes } from '../../http/send-bytes.ts'
 import { pageHeaders } from '../headers.ts'
 import { type PageCall, page } from '../page.ts'
 import { PageRefusal, pageMissing } from '../refusals.ts'
 import { type Moment, momentOf, view } from '../render.ts'
+import { sendAttachment } from '../send-attachment.ts'
 import { enterPassword, isAdmitted, passwordPage } from './password.ts'
 import { sharedHtml } from './shared-html.ts'
 import { styleSources } from './style-sources.ts'
@@ -75,26 +74,14 @@ export const sharePage = page({
 export const shareAttachmentPage = page({
   path: '/s/{shareId}/attachments/{attachmentId}',
   async get(call) {
-    const { service, request, response, params } = call
+    const { service, params } = call
     const share = await requireShare(call)
     if (!isAdmitted(call, share)) throw passwordMissing()
     const { workspace_id: workspaceId, document_id: documentId } = share
     const key = { workspaceId, documentId, id: params['attachmentId'] ?? '' }
     const attachment = await shownAttachment(service.database, key)
     if (attachment === null) throw pageMissing()
-    const isImage = inlineImageTypes.has(attachment.content_type)
-    const version = `sha256:${attachment.sha256}`
-    response.set({ 'Cache-Control': cachingOf(share), ETag: entityTagOf(version) })
-    if (hasVersion(request, version)) {
-      response.status(304).end()
-      return undefined
-    }
-    response
-      .set(bytesHeaders(attachment))
-      .set('Content-Type', isImage ? attachment.content_type : 'application/octet-stream')
-    if (isImage) response.set('Content-Disposition', 'inline')
-    if (request.method === 'HEAD') response.end()
-    else await sendBytes(service.files, { attachment, response })
+    await sendAttachment(call, { attachment, caching: cachingOf(share) })
     return undefined
   },
 })
