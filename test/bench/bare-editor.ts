@@ -1,8 +1,6 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { build } from 'esbuild'
 import type { BodyNode } from '../../shared/body/document.ts'
+import { servePage } from '../support/editor-page/serve.ts'
 import { root } from '../support/processes.ts'
 import type { Teardown } from '../support/site.ts'
 
@@ -16,16 +14,7 @@ export async function serveBareEditor(t: Teardown, content: BodyNode[]): Promise
   const json = JSON.stringify({ type: 'doc', content }).replaceAll('<', '\\u003c')
   const page = `<!doctype html><meta charset=utf-8><title>Editor</title><div id=editor></div>
     <script type="application/json" id=blocks>${json}</script><script type=module src=page.js></script>`
-  const server = createServer((request, response) => {
-    const [type, body] = request.url === '/page.js' ? ['text/javascript', bundle] : ['text/html; charset=utf-8', page]
-    response.writeHead(200, { 'content-type': type }).end(body)
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  return servePage(t, { page, script: bundle })
 }
 
 const script = `

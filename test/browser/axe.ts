@@ -10,6 +10,20 @@ const source = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.
  */
 export const everyView = process.env['EVERY_VIEW'] === '1'
 
+type View = readonly [colorScheme: 'light' | 'dark', width: number]
+
+const opposites: readonly View[] = [
+  ['light', 1280],
+  ['dark', 360],
+]
+const others: readonly View[] = [
+  ['dark', 1280],
+  ['light', 360],
+]
+
+/** The colour schemes and widths in pixels in which a test looks at its pages. */
+export const views: readonly View[] = everyView ? [...opposites, ...others] : opposites
+
 /** The findings of axe-core about the page as it is shown, one line each. */
 export async function violationsOf(page: Page): Promise<string[]> {
   // axe-core is evaluated, not loaded by a script element, because the policy of our pages forbids scripts.

@@ -2,7 +2,7 @@ import type { BrowserContextOptions } from 'playwright-core'
 import t from 'tap'
 import { signedInVisitor } from '../support/visitor.ts'
 import { startSearchService, untilFresh } from '../support/workers.ts'
-import { everyView, violationsOf } from './axe.ts'
+import { views, violationsOf } from './axe.ts'
 import { noChromium, startChromium } from './chromium.ts'
 
 const skip = noChromium
@@ -64,16 +64,7 @@ t.test('a filter narrows at once, and what is typed in parts is searched when it
 
 t.test('the page is accessible, in light and in dark, and fits a telephone', { skip }, async (t) => {
   const { open } = await reader(t)
-  for (const [colorScheme, width] of [
-    ['light', 1280],
-    ['dark', 360],
-    ...(everyView
-      ? ([
-          ['dark', 1280],
-          ['light', 360],
-        ] as const)
-      : []),
-  ] as const) {
+  for (const [colorScheme, width] of views) {
     const { page } = await open({ colorScheme, viewport: { width, height: 800 } })
     for (const path of ['/search?q=litres&tag=big', '/search?q=litres', '/search?q=hundrad', '/search?q=-x']) {
       await page.goto(`${service?.origin}${path}`)

@@ -1,13 +1,11 @@
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import type { Browser, Page } from 'playwright-core'
 import type { BodyNode } from '../../../shared/body/document.ts'
 import { root } from '../processes.ts'
 import type { Teardown } from '../site.ts'
+import { servePage } from './serve.ts'
 
 /** A page with a stock Tiptap editor that is connected to one document. */
 export type EditorPage = {
@@ -76,16 +74,7 @@ async function serve(t: Teardown): Promise<string> {
   })
   const bundle = bundled.outputFiles[0]?.text ?? ''
   const page = '<!doctype html><title>Editor</title><div id=editor></div><script src=page.js></script>'
-  const server = createServer((request, response) => {
-    const [type, body] = request.url === '/page.js' ? ['text/javascript', bundle] : ['text/html; charset=utf-8', page]
-    response.writeHead(200, { 'content-type': type }).end(body)
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  return servePage(t, { page, script: bundle })
 }
 
 // The code that the guide shows, as a function of the page. The guide connects the editor first, then says what its
