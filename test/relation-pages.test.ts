@@ -58,6 +58,11 @@ t.test('a person finds a document, relates a block to it, and deletes the relati
   const added = sectionOf((await visitor.get(`${page}?done=added`)).html, 'outgoing')
   t.match(added, /supports <a [^>]*><bdi>Water/)
   t.match(added, 'Note: “<bdi>&lt;b&gt;&quot;&amp;')
+  const [key = ''] =
+    /[\da-f-]{36}/.exec((await visitor.get(`${page}?find=elephants`)).html.split('form_key')[1] ?? '') ?? []
+  const keyed = { ...whole, form_key: key, predicate: 'depends_on' }
+  const repeated = [await visitor.send(page, keyed), await visitor.send(page, keyed)]
+  t.match(repeated, [{ status: 303 }, { status: 303 }], 'a form that is sent twice is no mistake')
   const twice = await visitor.send(page, whole)
   t.match(twice, { status: 409, html: 'This relation is there already' })
   t.match(twice.html, 'value="&lt;b&gt;&quot;&amp;', 'what was typed is still there')

@@ -42,7 +42,16 @@ t.test('a person signs in, comes to where they were going, and leaves again', as
   t.match(await browser.get('/account'), { status: 303, location: '/account/tokens' })
 
   const kept = browser.cookies.get('svc_session') ?? ''
-  t.match(await browser.post('/logout', {}), { status: 303, location: '/login' })
+  // The editor notes a document with text that only this browser has.
+  const documentId = `doc_${'0'.repeat(26)}`
+  browser.cookies.set(`svc_unsent_${documentId}`, '<Trunks>')
+  const asked = await browser.post('/logout', {})
+  t.equal(asked.status, 409)
+  t.match(asked.html, `<a href="/d/${documentId}"><bdi>&lt;Trunks&gt;</bdi></a>`)
+  t.equal(asked.headers.get('clear-site-data'), null, 'nothing is deleted yet')
+  t.equal((await browser.get('/account/tokens')).status, 200)
+  t.match(await browser.post('/logout', { anyway: 'yes' }), { status: 303, location: '/login' })
+  t.notOk(browser.cookies.has(`svc_unsent_${documentId}`))
   t.notOk(browser.cookies.has('svc_session'))
   browser.cookies.set('svc_session', kept)
   t.match(await browser.get('/account/tokens'), { status: 303 }, 'the session has ended, not only its cookie')

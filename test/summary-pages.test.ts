@@ -97,7 +97,7 @@ t.test('the page says that no model is configured, and a viewer can change nothi
   const seen = await reader.get(page)
   t.equal(seen.status, 200)
   t.notMatch(seen.html, 'Make anew')
-  t.equal((await reader.send(page, { of: 'document', tag: 'summary:0' })).status, 403)
+  t.equal((await reader.send(page, { of: 'document', tag: 'summary:0', operation: 'rebuild' })).status, 403)
   t.match((await reader.get(page)).html, 'Nothing is stored')
 })
 
@@ -110,7 +110,10 @@ t.test('strangers, other sites and wrong levels get nothing', async (t) => {
   t.equal((await other.get(page)).status, 404)
   t.equal((await other.send(page, { of: 'document', tag: 'summary:0' })).status, 404)
   t.equal((await visitor.post(page, { of: 'document', tag: 'summary:0' })).status, 403, 'without the token of the form')
-  t.match(await visitor.send(page, { of: 'folder-1', tag: 'summary:0' }), { status: 303 })
+  for (const level of ['folder-1', '']) {
+    const gone = await visitor.send(page, { of: level, tag: 'summary:0' })
+    t.match(gone, { status: 404, html: 'That section or folder is no longer there' })
+  }
   t.match((await visitor.get(page)).html, 'Nothing is stored')
 })
 
@@ -131,3 +134,39 @@ async function start(t: Test, env: Record<string, string> = {}) {
 function textOf(html: string): string {
   return /<div class="summary-text"[^>]*>([^<]*)</.exec(html)?.[1] ?? ''
 }
+
+t.test('a person writes a summary, pins and unpins it, and loses no word when something has changed', async (t) => {
+  const { ada, visitor } = await start(t)
+  const { id } = await write(ada, markdown)
+  const page = `/d/${id}/summary`
+  const form = async () => {
+    const { html } = await visitor.get(page)
+    return hiddenFields(html.split('<details class="write"')[1] ?? '', page)
+  }
+  const first = { ...(await form()), operation: 'save' }
+  t.match(await visitor.post(page, { ...first, text: 'By \r\nhand <b>.', pinned: 'yes' }), { status: 303 })
+  const { data } = (await ada.get(`/documents/${id}/summary`)).body
+  t.match(data, { text: 'By \nhand <b>.', pinned: true, generator: 'manual', updated_by: ada.user_id })
+  t.match((await visitor.get(page)).html, '\nBy \nhand &lt;b&gt;.</textarea>')
+
+  const late = await visitor.post(page, { ...first, text: 'Typed <late>', pinned: 'yes' })
+  t.match(late, { status: 409, html: 'Somebody has changed this summary in the meantime' })
+  t.match(late.html, 'Typed &lt;late&gt;</textarea>')
+  const second = { ...(await form()), operation: 'save', text: 'Mice' }
+  await rewrite(ada, id, '# Mice')
+  const moved = await visitor.post(page, second)
+  t.match(moved, { status: 409, html: 'The document has changed since you loaded this page' })
+  t.match(moved.html, 'Mice</textarea>')
+  const again = hiddenFields(moved.html.split('<details class="write"')[1] ?? '', page)
+  t.match(await visitor.post(page, { ...second, ...again }), { status: 303 })
+  t.match((await ada.get(`/documents/${id}/summary`)).body.data, { text: 'Mice', pinned: false, freshness: 'current' })
+  for (const text of ['', '  ', 'x'.repeat(20_001)]) {
+    const refused = await visitor.post(page, { ...(await form()), operation: 'save', text })
+    t.match(refused, { status: 400, html: 'A summary has 1 to 20000 characters' })
+  }
+  t.equal((await visitor.post(page, { ...(await form()), operation: 'save', text: '😀'.repeat(20_000) })).status, 303)
+  const actions = ((await ada.get(`/audit?document_id=${id}`)).body.data as { action: string }[]).map(
+    (one) => one.action,
+  )
+  t.equal(actions.filter((action) => action === 'putDocumentSummary').length, 3)
+})

@@ -84,6 +84,10 @@ t.test('the model translates, and a person reads, confirms and applies its texts
     status: 303,
   })
   t.match((await visitor.get(shown)).html, 'Published')
+  const late = { workflow: 'in_review', was: 'draft' }
+  const refused = await sendForm(visitor, { page: shown, operation: 'workflow', fields: late })
+  t.match(refused, { status: 409, html: 'Somebody has changed the state' })
+  t.match((await visitor.get(shown)).html, 'value="published" selected')
   t.match(await sendForm(visitor, { page: shown, operation: 'prepare' }), { status: 303 })
 
   await edit(ada, source.id, { block: source.blocks[1]?.attrs.id ?? '', text: 'Leaves' })

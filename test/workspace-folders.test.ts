@@ -266,6 +266,12 @@ t.test('tags narrow a knowledge base to the documents that have all of them', as
   t.strictSame(listedIn((await visitor.get(`/kb/${base}?sort=changed`)).html), ['None', 'One', 'Both'])
 })
 
+t.test('an address with more tags than a document can have is refused, and never shows other documents', async (t) => {
+  const { base, visitor } = await author()
+  const tags = Array.from({ length: 51 }, (_, index) => `tag=t${index}`).join('&')
+  t.match(await visitor.get(`/kb/${base}?${tags}`), { status: 400, html: 'at most 50 tags' })
+})
+
 t.test('nobody organises what is not theirs, nor what they may only read', async (t) => {
   const workspace = 'of the viewer'
   const owner = await service.signUp({ workspace })

@@ -79,6 +79,7 @@ t.test('other workspaces, other sites and strangers get nothing', async (t) => {
   const nobody = new Visitor(shared.origin)
   const landing = await nobody.get('/')
   t.match(landing.html, 'A service for knowledge bases')
+  for (const chapter of ['mcp', 'programs', 'command-line']) t.match(landing.html, `href="/guide/${chapter}"`)
   t.equal(nobody.cookies.size, 0, 'the landing page sets no cookie')
   t.match(await nobody.post('/kb', { name: 'x' }), { status: 303, location: '/login?next=%2Fkb' })
 })

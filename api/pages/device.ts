@@ -1,12 +1,11 @@
 import { type DeviceRequest, decideRequest, readUserCode, requestOf } from '../../shared/auth/device/authorization.ts'
 import { liveTokens } from '../../shared/auth/queries.ts'
-import type { Scope } from '../../shared/auth/scopes.ts'
+import { type Scope, scopeDescriptions } from '../../shared/auth/scopes.ts'
 import { addressOf } from '../http/requesters.ts'
 import { type AccountCall, accountPage } from './account-page.ts'
 import type { PageAnswer } from './page.ts'
 import { PageRefusal } from './refusals.ts'
 import { view } from './render.ts'
-import { scopeWords } from './tokens.ts'
 
 const askView = view<{ typed: string; isWrong: boolean }>('device-code')
 const confirmView = view<{
@@ -98,8 +97,8 @@ function confirm(call: AccountCall, { userCode, request }: Found): string {
     csrfToken: call.csrfToken,
     userCode,
     clientName: request.clientName,
-    permissions: request.scopes.map((scope) => scopeWords[scope]),
-    canBeReadOnly: request.readOnly.length > 0,
+    permissions: request.scopes.map((scope) => scopeDescriptions[scope]),
+    canBeReadOnly: request.readOnly.length > 0 && request.readOnly.length < request.scopes.length,
   })
 }
 

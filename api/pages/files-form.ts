@@ -47,7 +47,7 @@ export async function readFilesForm({ request, service }: PageCall): Promise<Fil
       stream.on('end', () => name && files.push({ name, bytes: Buffer.concat(chunks) }))
     })
   }).catch(refusalOf)
-  return { field: (name) => fields.get(name) ?? '', files }
+  return { fields, field: (name) => fields.get(name) ?? '', files }
 }
 
 // Sends the body through a parser. `listen` connects the parser. It refuses by its second argument.

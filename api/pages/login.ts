@@ -9,6 +9,7 @@ import { type Browser, browserOf, isProgram, refuseOtherSites, requireOwnForm, s
 import { cookieOf, setCookie } from './cookies.ts'
 import { type PageAnswer, type PageCall, page } from './page.ts'
 import { view } from './render.ts'
+import { forgetUnsent, type Unsent, unsentDocuments } from './unsent-text.ts'
 
 // The most characters of a password. No account has a longer password, so hashing a longer text would only cost time.
 const longestPassword = 1024
@@ -46,15 +47,22 @@ export const loginPage = page({
   },
 })
 
+const signOutView = view<{ unsent: Unsent[] }>('sign-out')
+
 /**
  * Ends the session. The form needs no CSRF token, because browsers do not send the cookie with the forms of other
- * sites. A person who sends the form by mistake can sign in again.
+ * sites. A person who sends the form by mistake can sign in again. A person whose browser keeps text that was not sent
+ * is asked first.
  */
 export const logoutPage = page({
   path: '/logout',
   async post(call) {
     refuseOtherSites(call)
+    const unsent = unsentDocuments(call.request)
+    const isMeant = unsent.length === 0 || (await call.form()).field('anyway') !== ''
+    if (!isMeant) return { status: 409, html: signOutView({ title: 'Sign out', unsent }) }
     await signOut(call, await browserOf(call))
+    forgetUnsent(call)
     // The editor keeps copies of documents in the browser, which the next person must not find.
     call.response.set('Clear-Site-Data', '"storage"')
     return { location: '/login' }

@@ -14,7 +14,11 @@ export type PageCall = {
 }
 
 /** A form that was submitted. A field that was sent twice, or that PostgreSQL cannot store, counts as missing. */
-export type Form = { field: (name: string) => string }
+export type Form = {
+  field: (name: string) => string
+  /** All fields by their names. */
+  fields: ReadonlyMap<string, string>
+}
 
 /**
  * An answer of a page: HTML to show, or a path of this origin to go to (303); undefined when the handler has answered

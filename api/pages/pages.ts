@@ -10,6 +10,8 @@ import { guideChapterPage, guidePage } from './guide/pages.ts'
 import { historyPage, versionPage } from './history/pages.ts'
 import { restorePage } from './history/restore.ts'
 import { loginPage, logoutPage } from './login.ts'
+import { oauthConsentPage } from './oauth-consent.ts'
+import { revokeGrantPage } from './oauth-grants.ts'
 import { openIdCallbackPage, openIdPage } from './openid.ts'
 import type { Page } from './page.ts'
 import { conceptsPanel } from './panels/concepts.ts'
@@ -40,6 +42,8 @@ export const pages: readonly Page[] = [
   logoutPage,
   openIdPage,
   openIdCallbackPage,
+  oauthConsentPage,
+  revokeGrantPage,
   accountIndexPage,
   tokensPage,
   revokeTokenPage,

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { Eta } from 'eta'
 import { assetAddress } from './assets.ts'
@@ -21,10 +22,12 @@ const eta = new Eta({ views: join(import.meta.dirname, 'templates'), autoEscape:
 
 /**
  * Makes the view of a template in `templates/`: a function from the frame and the data of a page to HTML. The template
- * names its layout and reads frame and data as `it`; `<%= %>` escapes.
+ * names its layout and reads frame and data as `it`; `<%= %>` escapes. `it.formKey()` makes a key for the
+ * hidden field `form_key` of a form that creates something.
  */
 export function view<Data extends object = object>(name: string): (data: Frame & Data) => string {
-  return (data) => eta.render(name, { ...data, dir: directionOf(data.locale ?? 'en'), asset: assetAddress })
+  const given = { asset: assetAddress, formKey: randomUUID }
+  return (data) => eta.render(name, { ...data, ...given, dir: directionOf(data.locale ?? 'en') })
 }
 
 function directionOf(locale: string): 'ltr' | 'rtl' {

@@ -95,7 +95,7 @@ async function readForm(sent: { request: Request; response: Response; maxBytes: 
     parseText(request, response, (error?: unknown) => (error ? reject(unreadable(error, maxBytes)) : resolve()))
   })
   const fields = fieldsOf(typeof request.body === 'string' ? request.body : '')
-  return { field: (name) => fields.get(name) ?? '' }
+  return { fields, field: (name) => fields.get(name) ?? '' }
 }
 
 // The fields of a form by their names. A field that was sent twice is empty. Refuses with 400 a form with too many.

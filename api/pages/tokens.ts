@@ -1,10 +1,11 @@
 import { revokeTokenOf, tokensOf } from '../../shared/auth/queries.ts'
-import { isReading, type Scope, scopes } from '../../shared/auth/scopes.ts'
+import { isReading, scopes } from '../../shared/auth/scopes.ts'
 import { createToken, type TokenRequest } from '../../shared/auth/tokens.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { inTransaction } from '../../shared/database/database.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
 import { type AccountCall, accountPage } from './account-page.ts'
+import { type ListedGrant, listedGrants } from './oauth-grants.ts'
 import { type Form, page } from './page.ts'
 import { pageMissing } from './refusals.ts'
 import { type Moment, momentOf, view } from './render.ts'
@@ -15,6 +16,7 @@ const shownAtOnce = 100
 
 const tokensView = view<{
   csrfToken: string
+  grants: ListedGrant[]
   tokens: ListedToken[]
   nextAfter: string | null
   form: TokenForm
@@ -59,19 +61,6 @@ export const revokeTokenPage = accountPage({
     return { location: '/account/tokens' }
   },
 })
-
-/** A scope in words for the person who is asked to grant it. */
-export const scopeWords: Record<Scope, string> = {
-  'documents:read': 'Read documents, search them and follow changes',
-  'documents:write': 'Create, change and delete documents',
-  'knowledge-bases:read': 'See knowledge bases and folders',
-  'knowledge-bases:write': 'Create, change and delete knowledge bases and folders',
-  'attachments:read': 'Download attachments',
-  'attachments:write': 'Upload and delete attachments',
-  'concepts:read': 'Read concepts',
-  'concepts:write': 'Create, change and merge concepts',
-  'summaries:generate': 'Have summaries written by a model, which can cost money',
-}
 
 /** The form for a new token as it was filled in. `request` is null when a field is wrong. */
 type TokenForm = {
@@ -120,6 +109,7 @@ async function show(call: AccountCall, { form, created }: Shown): Promise<string
     title: 'API tokens',
     account: call.account,
     csrfToken: call.csrfToken,
+    grants: await listedGrants(call),
     tokens: tokens.slice(0, shownAtOnce).map((token) => listedToken(token, now)),
     nextAfter: tokens.length > shownAtOnce ? (tokens[shownAtOnce - 1]?.id ?? null) : null,
     form: form ?? { request: null, name: '', access: 'read_only', days: '', problem: null },

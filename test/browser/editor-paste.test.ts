@@ -162,6 +162,19 @@ t.test('what comes from elsewhere', { skip: noChromium }, async (t) => {
     await stores(t, [p('Volume'), node('blockMath', { latex: '\\frac{1}{2}' })])
   })
 
+  t.test('a dialog does not overwrite what somebody else has changed meanwhile', async (t) => {
+    const { one, stores } = await edit([p('Volume'), node('blockMath', { latex: 'x^2' })])
+    await one.page.locator('.ProseMirror [data-latex]').dblclick()
+    await one.page.getByRole('textbox', { name: 'LaTeX' }).fill('mine')
+    await one.page.evaluate(`{
+      const { state, view } = document.querySelector('.ProseMirror').editor
+      view.dispatch(state.tr.setNodeAttribute(state.doc.firstChild.nodeSize, 'latex', 'theirs'))
+    }`)
+    await one.page.getByRole('button', { name: 'Change' }).click()
+    await one.page.getByRole('alert').getByText('mine').waitFor()
+    await stores(t, [p('Volume'), node('blockMath', { latex: 'theirs' })])
+  })
+
   t.test('nothing went wrong in any page, and no page asked another host', async (t) => {
     // The policy refuses the styles and the scripts of the pasted HTML while ProseMirror reads it.
     const refused = /^policy (style-src-attr|style-src-elem|script-src-attr) inline/

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import type { BodyNode } from '../../shared/body/document.ts'
-import { doc, h, node, p, text } from '../body/build.ts'
+import { doc, h, node, p, text, ul } from '../body/build.ts'
 import { samples, uploaded } from '../support/attachments.ts'
 import { bodyOf, make, put, shape } from '../support/documents.ts'
 import { everyNode } from '../support/every-node.ts'
@@ -210,6 +210,18 @@ t.test('the tools of the editor', { skip: noChromium }, async (t) => {
     const cell = () => node('tableCell', {}, node('paragraph'))
     const row = () => node('tableRow', {}, cell(), cell())
     await stores(t, [p('Ages'), node('table', {}, node('tableRow', {}, head('Name'), head()), row(), row(), row())])
+  })
+
+  t.test('an arrow leads through a list in the last cell of a table before it leaves the table', async (t) => {
+    const { one, page } = await edit([
+      node('table', {}, node('tableRow', {}, node('tableCell', {}, ul(p('Trunk'), p('Tusk'))))),
+    ])
+    await page.getByText('Trunk').click()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.type('!')
+    const after = await one.json()
+    t.equal(after.length, 1, 'nothing was added behind the table')
+    t.match(JSON.stringify(after), /"(Tusk!|T?u?s?k?!T?u?s?k?)"/)
   })
 
   t.test('code is in colours once its language is known', async (t) => {

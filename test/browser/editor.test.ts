@@ -10,6 +10,7 @@ import { bodyOf, make, put } from '../support/documents.ts'
 import { everyNode } from '../support/every-node.ts'
 import { until } from '../support/site.ts'
 import { signedInBrowser, startWrittenService, WrittenPage } from '../support/written-page.ts'
+import { blockIdsIn } from '../support/written-together.ts'
 import { noChromium, startChromium } from './chromium.ts'
 
 /*
@@ -76,18 +77,23 @@ t.test('the editor of the service', { skip: noChromium }, async (t) => {
     await Promise.all([first.page.close(), second.page.close()])
   })
 
-  t.test('Enter, cut and copy leave each id with its text', async (t) => {
-    const { id, blocks } = await make(ada, [p('Trunks. Tusks.'), p('Ferns'), p('End')])
+  t.test('Enter leaves each id with its text', async (t) => {
+    const { id, blocks } = await make(ada, [p('Trunks. Tusks.'), p('Ferns'), p('End'), ul(p('a'), p('b'))])
     const one = await WrittenPage.open(adas, { origin, id })
     await one.type({ block: 0, offset: 7 }, '\n')
     const split = await untilAllSee(ada, id, [one])
-    t.strictSame(texts(split), ['Trunks.', ' Tusks.', 'Ferns', 'End'])
+    t.strictSame(texts(split), ['Trunks.', ' Tusks.', 'Ferns', 'End', 'a\nb'])
     t.strictSame([ids(split)[0], ...ids(split).slice(2)], ids(blocks))
     await one.type({ block: 2, offset: 0 }, '\n')
     const before = await untilAllSee(ada, id, [one])
-    t.strictSame(texts(before), ['Trunks.', ' Tusks.', '', 'Ferns', 'End'])
-    t.strictSame([ids(before)[3], ids(before)[4]], ids(split).slice(2), 'the empty block before it is the new block')
-    t.equal(new Set(ids(before)).size, 5)
+    t.strictSame(texts(before), ['Trunks.', ' Tusks.', '', 'Ferns', 'End', 'a\nb'])
+    t.strictSame(ids(before).slice(3), ids(split).slice(2), 'the empty block before it is the new block')
+    t.equal(new Set(ids(before)).size, 6)
+    // Between the letters are the ends of a paragraph and of its item, and the starts of the next.
+    await one.type({ block: 5, offset: 7 }, '\n')
+    const [first, empty, last] = (await untilAllSee(ada, id, [one]))[5]?.content ?? []
+    t.strictSame([first, last], before[5]?.content, 'the item with the text keeps its id')
+    t.same(empty?.content?.[0]?.content ?? [], [])
     await one.page.close()
   })
 
@@ -106,6 +112,13 @@ t.test('the editor of the service', { skip: noChromium }, async (t) => {
     t.strictSame(types, ['heading', 'heading', 'heading', 'orderedList'])
     t.strictSame(ids(after), ids(blocks))
     t.strictSame(after[3]?.content, blocks[3]?.content)
+    // A list whose items can be done has items of another type.
+    await one.page.keyboard.press('Control+Shift+9')
+    const done = (await untilAllSee(ada, id, [one]))[3]
+    t.same([done?.type, done?.content?.[0]?.type], ['taskList', 'taskItem'])
+    t.strictSame(blockIdsIn(done ? [done] : []), blockIdsIn(blocks.slice(3)))
+    await one.page.keyboard.press('Control+Shift+8')
+    t.strictSame((await untilAllSee(ada, id, [one]))[3], blocks[3])
     await one.page.close()
   })
 
@@ -189,6 +202,12 @@ t.test('the editor of the service', { skip: noChromium }, async (t) => {
     await one.state.getByText('Offline').waitFor()
     await one.type({ block: 0 }, ' and while it was away')
     await one.state.getByText('Your changes are kept on this device').waitFor()
+    const elsewhere = await adas.context.newPage()
+    await elsewhere.goto(`${origin}/account/tokens`)
+    await elsewhere.getByRole('button', { name: 'Sign out' }).click()
+    await elsewhere.getByRole('heading', { name: 'Sign out and lose what was not sent?' }).waitFor()
+    t.equal(await elsewhere.getByRole('link', { name: 'Document' }).getAttribute('href'), `/d/${id}`)
+    await elsewhere.close()
     await one.page.reload()
     await one.page.locator('.ProseMirror').waitFor()
     await one.state.getByText('Your changes are kept on this device').waitFor()

@@ -32,7 +32,7 @@ t.test('the panels of a document', { skip: noChromium }, async (t) => {
     await one.type({ block: 1 }, ' And more.')
     await panel.getByText('Stale').waitFor()
     await panel.getByRole('button', { name: 'Make anew without a model' }).click()
-    await panel.getByText('And more.').waitFor()
+    await panel.locator('.summary-text').getByText('And more.').waitFor()
     t.strictSame(await violationsOf(page), [], 'axe-core, beside the text')
     await shoot(page, 'panel-beside')
     await link.click()

@@ -2,7 +2,7 @@ import type { BrowserContextOptions } from 'playwright-core'
 import t from 'tap'
 import { signedInVisitor } from '../support/visitor.ts'
 import { startSearchService, untilFresh } from '../support/workers.ts'
-import { views, violationsOf } from './axe.ts'
+import { lookAtEveryView, violationsOf } from './axe.ts'
 import { noChromium, startChromium } from './chromium.ts'
 
 const skip = noChromium
@@ -15,12 +15,11 @@ const texts = {
 
 t.test('a person who never leaves the keyboard sees hits while typing, and opens one', { skip }, async (t) => {
   const { open } = await reader(t)
-  const { page, complaints, asked } = await open()
+  const { page, complaints } = await open()
   await page.goto(`${service?.origin}/search`)
   await page.keyboard.type('hundr', { delay: 20 })
   const status = page.getByRole('status')
   await status.filter({ hasText: '1 match in 1 document.' }).waitFor()
-  t.ok(asked.length <= 2, `${asked.length} searches for five letters`)
   t.match(await page.locator('.context').textContent(), 'An elephant drinks a hundred litres a day.')
   t.equal(await page.locator('mark').textContent(), 'hundred')
   t.match(page.url(), /\/search\?q=hundr&typing=true$/)
@@ -59,22 +58,33 @@ t.test('a filter narrows at once, and what is typed in parts is searched when it
     `document.querySelector('#q').dispatchEvent(new CompositionEvent('compositionend', { bubbles: true }))`,
   )
   await status.filter({ hasText: 'Nothing was found.' }).waitFor()
+  const composed = asked.length
+  await page.evaluate(`(() => {
+    const input = document.querySelector('#q')
+    input.value = ''
+    for (const letter of 'hundr') {
+      input.value += letter
+      input.dispatchEvent(new InputEvent('input', { bubbles: true }))
+    }
+  })()`)
+  await status.filter({ hasText: '1 match in 1 document.' }).waitFor()
+  t.equal(asked.length, composed + 1, 'five letters that follow at once are one search')
   t.same(complaints, [])
 })
 
 t.test('the page is accessible, in light and in dark, and fits a telephone', { skip }, async (t) => {
   const { open } = await reader(t)
-  for (const [colorScheme, width] of views) {
-    const { page } = await open({ colorScheme, viewport: { width, height: 800 } })
-    for (const path of ['/search?q=litres&tag=big', '/search?q=litres', '/search?q=hundrad', '/search?q=-x']) {
-      await page.goto(`${service?.origin}${path}`)
-      await page.evaluate(`for (const details of document.querySelectorAll('details')) details.open = true`)
-      t.same(await violationsOf(page), [], `${path}, ${colorScheme}, ${width} pixels`)
+  const { page } = await open()
+  for (const path of ['/search?q=litres&tag=big', '/search?q=litres', '/search?q=hundrad', '/search?q=-x']) {
+    await page.goto(`${service?.origin}${path}`)
+    await page.evaluate(`for (const details of document.querySelectorAll('details')) details.open = true`)
+    await lookAtEveryView(page, async (view) => {
+      t.same(await violationsOf(page), [], `${path}, ${view}`)
       const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
-      t.equal(await page.evaluate(overflow), 0, `${path} fits ${width} pixels`)
-    }
-    await page.context().close()
+      t.equal(await page.evaluate(overflow), 0, `${path} fits ${view}`)
+    })
   }
+  await page.context().close()
 })
 
 // A person with some documents, whose pages note complaints of the browser and the searches of scripts.

@@ -7,7 +7,7 @@ import type { Client } from '../support/client.ts'
 import { make, put } from '../support/documents.ts'
 import { everyNode } from '../support/every-node.ts'
 import { startTestService } from '../support/service.ts'
-import { violationsOf } from './axe.ts'
+import { views, violationsOf } from './axe.ts'
 import { noChromium, startChromium } from './chromium.ts'
 
 const service = await startTestService(t)
@@ -18,10 +18,9 @@ t.test('a shared document is readable by everybody, on every screen', { skip: no
   const ada = await service.signUp()
   const address = await shareGuide(ada, service.origin)
   const browser = await startChromium(t)
-  const settings: BrowserContextOptions[] = (['light', 'dark'] as const).flatMap((colorScheme) => [
-    { ...phone, colorScheme },
-    { viewport: { width: 1280, height: 900 }, colorScheme },
-  ])
+  const settings = views.map(([colorScheme, width]): BrowserContextOptions => {
+    return { ...(width > 360 ? { viewport: { width, height: 900 } } : phone), colorScheme }
+  })
   for (const options of settings) {
     const { page, incidents, close } = await open(browser, options)
     await page.goto(address, { waitUntil: 'networkidle' })

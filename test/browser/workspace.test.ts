@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import t from 'tap'
 import { startTestService } from '../support/service.ts'
 import { signedInBrowser } from '../support/written-page.ts'
-import { violationsOf } from './axe.ts'
+import { lookAtEveryView, violationsOf } from './axe.ts'
 import { noChromium, startChromium } from './chromium.ts'
 
 t.test('the workspace in a browser', { skip: noChromium }, async (t) => {
@@ -86,29 +86,25 @@ t.test('the workspace in a browser', { skip: noChromium }, async (t) => {
       ...['/', `/kb/${base.id}`, `/kb/${base.id}?arrange=`, `/kb/${base.id}?tag=first+week`, `${folderPath}`],
       ...[`${folderPath}?deleted=${gone.id}`, `${folderPath}/upload`, `/d/${document.id}/organise`],
       ...[`/d/${document.id}/move`, `/kb/${base.id}/delete`, '/trash', `/trash/${entry.id}/purge`],
+      ...[`/kb/${base.id}/tags`, `/kb/${base.id}/tags/change?tag=first+week`, `/kb/${base.id}?select=`],
+      ...['move', 'delete'].map((what) => `/kb/${base.id}/several?document=${document.id}&do=${what}`),
     ]
-    for (const [colorScheme, width] of [
-      ['light', 1280],
-      ['dark', 1280],
-      ['light', 360],
-      ['dark', 360],
-    ] as const) {
-      const options = { colorScheme, viewport: { width, height: 800 } }
-      const check = async (userId: string, paths: readonly string[]) => {
-        const { context, incidents } = await signedInBrowser(browser, { service, userId, options })
-        const page = await context.newPage()
-        for (const path of paths) {
-          await page.goto(origin + path)
-          t.strictSame(await violationsOf(page), [], `${path}, ${colorScheme}, ${width} pixels`)
+    const check = async (userId: string, paths: readonly string[]) => {
+      const { context, incidents } = await signedInBrowser(browser, { service, userId })
+      const page = await context.newPage()
+      for (const path of paths) {
+        await page.goto(origin + path)
+        await lookAtEveryView(page, async (view) => {
+          t.strictSame(await violationsOf(page), [], `${path}, ${view}`)
           const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
-          t.equal(await page.evaluate(overflow), 0, `${path} fits ${width} pixels`)
-        }
-        t.strictSame(incidents, [])
-        await context.close()
+          t.equal(await page.evaluate(overflow), 0, `${path} fits ${view}`)
+        })
       }
-      await check(ada.user_id, paths)
-      await check(empty.user_id, ['/', '/trash'])
+      t.strictSame(incidents, [])
+      await context.close()
     }
+    await check(ada.user_id, paths)
+    await check(empty.user_id, ['/', '/trash'])
   })
 })
 

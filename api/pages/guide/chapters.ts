@@ -20,6 +20,7 @@ export const chapterNames = [
   'changes',
   'events',
   'collaboration',
+  'mcp',
   'relations',
   'concepts',
   'summaries',
@@ -27,6 +28,8 @@ export const chapterNames = [
   'jobs',
   'errors',
   'limits',
+  'programs',
+  'command-line',
 ] as const
 
 /** Name of a chapter; `index` is the first page of the guide. */
@@ -74,7 +77,7 @@ function withPageLink(mark: Mark): Mark {
 }
 
 function pageLink(href: string): string {
-  const [, name, anchor = ''] = /^([a-z]+)\.md(#.*)?$/.exec(href) ?? []
+  const [, name, anchor = ''] = /^([a-z-]+)\.md(#.*)?$/.exec(href) ?? []
   const chapter = chapterNames.find((candidate) => candidate === name)
   if (chapter !== undefined) return chapterPath(chapter) + anchor
   return href.replace(/^\/api-docs\.md(?=$|#error-)/, '/api-docs')

@@ -33,7 +33,7 @@ export const guidePage = page({
 export const guideChapterPage = page({
   path: '/guide/{chapter}',
   async get(call) {
-    const [, name, ending] = /^([a-z]+)(\.md)?$/.exec(call.params['chapter'] ?? '') ?? []
+    const [, name, ending] = /^([a-z-]+)(\.md)?$/.exec(call.params['chapter'] ?? '') ?? []
     const chapter = chapterNames.find((candidate) => candidate === name)
     if (chapter === undefined) throw pageMissing()
     if (ending === undefined && chapter === 'index') return { location: '/guide' }

@@ -1,5 +1,7 @@
+import { inSnapshot } from '../../../shared/database/database.ts'
 import { bodyPair } from '../../../shared/differences/compare.ts'
 import type { NamedBody } from '../../../shared/differences/queries.ts'
+import { requireDocument } from '../../../shared/documents/require.ts'
 import { Refusal } from '../../../shared/errors/errors.ts'
 import type { DocumentCall } from '../document-call.ts'
 import { PageRefusal, pageMissing } from '../refusals.ts'
@@ -9,9 +11,16 @@ import { type ShownDifference, shownDifference } from './difference-html.ts'
 export type Side = { seq: number | 'current'; name: string; version: string }
 
 /**
- * A difference with the names of its sides. `shown` is null for bodies that take too much to compare.
+ * A difference with the names of its sides. `shown` is null for bodies that take too much to compare. `versionSeq` is
+ * the number of the newest version that was kept when the bodies were read.
  */
-export type NamedDifference = { from: Side; to: Side; isSame: boolean; shown: ShownDifference | null }
+export type NamedDifference = {
+  from: Side
+  to: Side
+  isSame: boolean
+  shown: ShownDifference | null
+  versionSeq: number
+}
 
 /**
  * The difference of two bodies of the document of a page. Refuses with 404 when the document does not keep one of the
@@ -22,11 +31,14 @@ export async function differenceOf(
   named: { from: NamedBody; to: NamedBody },
 ): Promise<NamedDifference> {
   const { service, caller, document } = call
-  const pair = await bodyPair(service.database, { documentId: document.id, caller, ...named }).catch(inWords)
+  const documentId = document.id
+  const [pair, { version_seq: versionSeq }] = await inSnapshot(service.database, (db) =>
+    Promise.all([bodyPair(db, { documentId, caller, ...named }), requireDocument(db, { documentId, caller })]),
+  ).catch(inWords)
   const [from, to] = [pair.heading.from, pair.heading.to].map((side) => ({ ...side, name: bodyName(side.seq) }))
   if (from === undefined || to === undefined) throw new Error('a difference has two sides')
   const shown = await shownDifference(pair, `/d/${document.id}`)
-  return { from, to, isSame: from.version === to.version, shown }
+  return { from, to, isSame: from.version === to.version, shown, versionSeq }
 }
 
 /** The body that a query names as in the API: `current` or the number of a version. Refuses other names with 404. */

@@ -6,6 +6,7 @@ import { pageMissing } from '../refusals.ts'
 import { type Moment, momentOf, view } from '../render.ts'
 import { sharedHtml } from '../share/shared-html.ts'
 import { styleSources } from '../share/style-sources.ts'
+import { idIn } from '../workspace/addresses.ts'
 import { differenceOf, inWords, type NamedDifference, namedBody } from './named-difference.ts'
 import { findVersion, type ListedVersion, listVersions, type VersionList } from './versions.ts'
 
@@ -36,7 +37,7 @@ export const historyPage = accountPage({
   async get(accountCall) {
     const call = await documentCallOf(accountCall)
     const { service, query, account, document } = call
-    const before = numberIn(query.get('before'))
+    const before = idIn(query.get('before'))
     const list = await listVersions(service.database, { document, before })
     const difference = document.version_seq === 0 ? null : await differenceOf(call, askedBodies(query))
     const html = historyView({
@@ -46,7 +47,7 @@ export const historyPage = accountPage({
       list,
       isNewestPage: before === null,
       difference,
-      restored: numberIn(query.get('restored')),
+      restored: idIn(query.get('restored')),
     })
     return { html, headers: pageHeaders({ 'style-src': styleSources(difference?.shown?.html ?? '') }) }
   },
@@ -80,7 +81,7 @@ export const versionPage = accountPage({
 
 /** The number of a version that the path names as `seq`. Refuses what is no such number with 404. */
 export function requireNumber(params: DocumentCall['params']): number {
-  const seq = numberIn(params['seq'] ?? null)
+  const seq = idIn(params['seq'] ?? null)
   if (seq === null) throw pageMissing()
   return seq
 }
@@ -92,8 +93,4 @@ function headingOf({ document, mayWrite }: DocumentCall): Heading {
 function askedBodies(query: URLSearchParams) {
   const [from, to] = [query.get('from'), query.get('to')]
   return { from: from === null ? ('newest' as const) : namedBody(from), to: namedBody(to ?? 'current') }
-}
-
-function numberIn(text: string | null): number | null {
-  return text !== null && /^[1-9][0-9]{0,14}$/.test(text) ? Number(text) : null
 }

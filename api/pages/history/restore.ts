@@ -70,7 +70,7 @@ async function ask(call: DocumentCall, answer: { problem: string | null; status:
   const { service, document, account, csrfToken } = call
   const seq = requireNumber(call.params)
   const difference = await differenceOf(call, { from: 'current', to: { seq: String(seq) } })
-  const keptAs = document.version_seq + 1
+  const keptAs = difference.versionSeq + 1
   const dropped = keptAs - service.config.VERSIONS_RETENTION
   const html = restoreView({
     title: `Restore version ${seq} · ${document.title}`,

@@ -12,7 +12,8 @@ import type { ConceptCandidate } from '../../../shared/concepts/candidates/schem
 import { presentTraversed } from '../../../shared/concepts/present.ts'
 import { conceptNames, conceptPage, nameStartLength } from '../../../shared/concepts/queries.ts'
 import { relationsWithEvidenceIn } from '../../../shared/concepts/relation-queries.ts'
-import type { Transaction } from '../../../shared/database/database.ts'
+import { inSnapshot, type Queryable, type Transaction } from '../../../shared/database/database.ts'
+import type { DocumentRow } from '../../../shared/documents/queries.ts'
 import { cutText } from '../../../shared/schema/strings.ts'
 import { blockTexts } from '../../../shared/search/block-texts.ts'
 import { decodeCursor, encodeCursor, pageOf } from '../../http/pagination.ts'
@@ -21,6 +22,7 @@ import { actionOf } from '../form-refusal.ts'
 import type { Form } from '../page.ts'
 import { pageWrite, recordPageWrite } from '../page-writes.ts'
 import { view } from '../render.ts'
+import { writeOnce } from '../write-once.ts'
 import {
   type CandidateLine,
   type ConceptLine,
@@ -67,11 +69,10 @@ export const conceptsPanel = panelPage({
   async show(call, refused) {
     const { service, request, csrfToken, document, mayWrite, query } = call
     const status = reviewStatuses.find((known) => known === query.get('status')) ?? 'pending'
-    const [freshness, candidates, concepts] = await Promise.all([
-      freshnessOfCandidates(service.database, document),
-      candidatesOf(call, status),
-      conceptsOf(call),
-    ])
+    // One snapshot, so that the freshness is that of the lists.
+    const [freshness, candidates, concepts] = await inSnapshot(service.database, (db) =>
+      Promise.all([freshnessOfCandidates(db, document), candidatesOf(db, { call, status }), conceptsOf(db, call)]),
+    )
     const html = conceptsView({
       title: 'Concepts',
       address: request.path,
@@ -149,37 +150,40 @@ function reject(call: PanelCall, submitted: Form): Promise<void> {
 }
 
 // Reviews a candidate of the document. The version is the version that the person has seen.
-function review(
+async function review(
   call: PanelCall,
   { submitted, action }: { submitted: Form; action: string },
   decide: (tx: Transaction, request: ReviewRequest) => Promise<void>,
 ): Promise<void> {
   const guard = versionGuard({ required: true, tags: [submitted.field('version')] })
-  return pageWrite(call, async ({ tx, caller }) => {
+  await writeOnce(call, { form: submitted }, async ({ tx, caller }) => {
     const id = submitted.field('candidate')
     const { document_id } = await findCandidate(tx, { caller, id })
     if (document_id !== call.document.id) throw missingCandidate(id)
     await decide(tx, { id, caller, reason: null, guard })
     recordPageWrite(tx, { call, action, documentIds: [document_id] })
+    return id
   })
 }
 
-async function candidatesOf(call: PanelCall, status: ReviewStatus): Promise<Shown<CandidateLine>> {
-  const { service, document, query } = call
-  const { database } = service
+async function candidatesOf(
+  db: Queryable,
+  { call, status }: { call: PanelCall; status: ReviewStatus },
+): Promise<Shown<CandidateLine>> {
+  const { document, query } = call
   const { workspace_id: workspaceId, id: documentId, knowledge_base_id: knowledgeBaseId } = document
   const cursor = query.get('candidates') ?? undefined
   const scope = { endpoint, filters: { documentId, status }, sort: 'id' }
   const [id] = cursor === undefined ? [] : decodeCursor(scope, cursor, ['string'])
   const after = id === undefined ? null : { documentId, id: String(id) }
   const filter = { workspaceId, knowledgeBaseId, documentId, status, after, limit: shownAtOnce }
-  const rows = await candidatePage(database, filter)
+  const rows = await candidatePage(db, filter)
   const next = (last: CandidateRow) => encodeCursor(scope, [last.id])
   const { data, page } = pageOf({ rows, limit: shownAtOnce, cursor, next })
-  const candidates = await presentCandidates(database, data)
+  const candidates = await presentCandidates(db, data)
   const [names, places] = await Promise.all([
-    conceptNames(database, { workspaceId, ids: candidates.flatMap(namedConcepts) }),
-    placesOf(call, candidates),
+    conceptNames(db, { workspaceId, ids: candidates.flatMap(namedConcepts) }),
+    placesOf(db, { document, found: candidates }),
   ])
   const lines = candidates.map((candidate) => candidateLine(candidate, { names, places }))
   return { lines, cursor: page.cursor, next: page.next_cursor }
@@ -189,31 +193,27 @@ function namedConcepts({ suggested_concept_id, concept_id }: ConceptCandidate): 
   return [suggested_concept_id, concept_id].filter((id) => id !== null)
 }
 
-async function conceptsOf(call: PanelCall): Promise<Shown<ConceptLine>> {
-  const { service, document, query } = call
-  const { database } = service
+async function conceptsOf(db: Queryable, { document, query }: PanelCall): Promise<Shown<ConceptLine>> {
   const { workspace_id: workspaceId, id: documentId, knowledge_base_id: knowledgeBaseId } = document
   const cursor = query.get('concepts') ?? undefined
   const scope = { endpoint, filters: { documentId }, sort: 'name' }
   const [nameStart, id] = cursor === undefined ? [] : decodeCursor(scope, cursor, ['string', 'string'])
   const after = id === undefined ? null : { nameStart: String(nameStart), id: String(id) }
   const filter = { workspaceId, knowledgeBaseId, status: 'active', documentId, after, limit: shownAtOnce } as const
-  const rows = await conceptPage(database, filter)
+  const rows = await conceptPage(db, filter)
   const next = (last: { name: string; id: string }) =>
     encodeCursor(scope, [cutText(last.name, nameStartLength), last.id])
   const { data, page } = pageOf({ rows, limit: shownAtOnce, cursor, next })
   const conceptIds = data.map((concept) => concept.id)
   const evidence = { workspaceId, documentId, conceptIds, limit: shownEvidence + 1 }
-  const relations = conceptIds.length === 0 ? [] : await relationsWithEvidenceIn(database, evidence)
-  const presented = await presentTraversed(database, {
+  const relations = conceptIds.length === 0 ? [] : await relationsWithEvidenceIn(db, evidence)
+  const presented = await presentTraversed(db, {
     concept: { workspace_id: workspaceId },
     relations,
     at: Date.now(),
   })
-  const places = await placesOf(
-    call,
-    presented.map((relation) => ({ block_id: relation.evidence?.block_id ?? null })),
-  )
+  const found = presented.map((relation) => ({ block_id: relation.evidence?.block_id ?? null }))
+  const places = await placesOf(db, { document, found })
   const ofConcept = Map.groupBy(presented, ({ subject_concept_id }) => subject_concept_id)
   const lines = data.map((concept) =>
     conceptLine(concept, { documentId, relations: ofConcept.get(concept.id) ?? [], places, shownEvidence }),
@@ -223,11 +223,11 @@ async function conceptsOf(call: PanelCall): Promise<Shown<ConceptLine>> {
 
 // The titles of the sections around blocks of the document, by the ids of the blocks.
 async function placesOf(
-  { service, document }: PanelCall,
-  found: readonly { block_id: string | null }[],
+  db: Queryable,
+  { document, found }: { document: DocumentRow; found: readonly { block_id: string | null }[] },
 ): Promise<ReadonlyMap<string, string[]>> {
   const documentId = document.id
   const blocks = found.flatMap(({ block_id: blockId }) => (blockId === null ? [] : [{ documentId, blockId }]))
-  const texts = await blockTexts(service.database, { workspaceIds: [document.workspace_id], blocks })
+  const texts = await blockTexts(db, { workspaceIds: [document.workspace_id], blocks })
   return new Map(texts.map(({ blockId, headingPath }) => [blockId, headingPath]))
 }

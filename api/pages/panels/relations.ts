@@ -1,5 +1,5 @@
 import { visibleWorkspaces } from '../../../shared/auth/caller.ts'
-import type { Queryable } from '../../../shared/database/database.ts'
+import { inSnapshot, type Queryable } from '../../../shared/database/database.ts'
 import { Refusal } from '../../../shared/errors/errors.ts'
 import { freshnessOfRelations } from '../../../shared/relations/freshness.ts'
 import { listRelations } from '../../../shared/relations/list.ts'
@@ -14,6 +14,7 @@ import { actionOf } from '../form-refusal.ts'
 import type { Form } from '../page.ts'
 import { pageWrite, recordPageWrite } from '../page-writes.ts'
 import { view } from '../render.ts'
+import { writeOnce } from '../write-once.ts'
 import { type PanelCall, panelPage } from './frame.ts'
 import { readOnlyWords } from './refusal-words.ts'
 import { longestNote, type RelationForm, relationForm } from './relation-form.ts'
@@ -48,12 +49,15 @@ export const relationsPanel = panelPage({
   bucket: (call) => (call.submitted === null && call.query.has('find') ? 'search' : usualBucket(call)),
   async show(call, refused) {
     const { service, request, csrfToken, document, mayWrite, query } = call
-    const [freshness, outgoing, incoming, filled] = await Promise.all([
-      freshnessOfRelations(service.database, document),
-      relationsOf(call, 'outgoing'),
-      relationsOf(call, 'incoming'),
-      mayWrite ? relationForm(call, refused) : null,
-    ])
+    // One snapshot, so that the freshness is that of the lists.
+    const [freshness, outgoing, incoming] = await inSnapshot(service.database, (db) =>
+      Promise.all([
+        freshnessOfRelations(db, document),
+        relationsOf(db, { call, direction: 'outgoing' }),
+        relationsOf(db, { call, direction: 'incoming' }),
+      ]),
+    )
+    const filled = mayWrite ? await relationForm(call, refused) : null
     const html = relationsView({
       title: 'Relations',
       address: request.path,
@@ -96,7 +100,7 @@ const done = new Map<string, string>([
   ['deleted', 'The relation was deleted.'],
 ] satisfies [Done, string][])
 
-function add(call: PanelCall, submitted: Form): Promise<Done> {
+async function add(call: PanelCall, submitted: Form): Promise<Done> {
   const target = submitted.field('target')
   const block = submitted.field('block')
   const predicate = predicates.find((known) => known === submitted.field('predicate'))
@@ -109,11 +113,12 @@ function add(call: PanelCall, submitted: Form): Promise<Done> {
     predicate,
     anchor_text: cutText(submitted.field('note').trim(), longestNote),
   }
-  return pageWrite(call, async ({ tx, caller }) => {
-    await createRelation(tx, { caller, relation })
+  await writeOnce(call, { form: submitted }, async ({ tx, caller }) => {
+    const { id } = await createRelation(tx, { caller, relation })
     recordPageWrite(tx, { call, action: 'createRelation', documentIds: [call.document.id] })
-    return 'added' as const
+    return id
   })
+  return 'added'
 }
 
 // Deletes a relation of the document. A relation of another document is refused, which rolls the deletion back.
@@ -129,19 +134,21 @@ function remove(call: PanelCall, submitted: Form): Promise<Done> {
 
 type Direction = 'outgoing' | 'incoming'
 
-async function relationsOf(call: PanelCall, direction: Direction): Promise<RelationList> {
-  const { service, document, caller, query } = call
-  const { database } = service
+async function relationsOf(
+  db: Queryable,
+  { call, direction }: { call: PanelCall; direction: Direction },
+): Promise<RelationList> {
+  const { document, caller, query } = call
   const cursor = query.get(direction) ?? undefined
   const scope = { endpoint, filters: { id: document.id, direction }, sort: 'created_at' }
   const [createdAt, id] = cursor === undefined ? [] : decodeCursor(scope, cursor, ['number', 'string'])
   const after = cursor === undefined ? null : { createdAt: Number(createdAt), id: String(id) }
   const workspaceIds = visibleWorkspaces(caller)
   const filter = { document, workspaceIds, direction, predicate: undefined, after, limit: shownAtOnce }
-  const rows = await listRelations(database, filter)
+  const rows = await listRelations(db, filter)
   const next = (last: DocumentRelation) => encodeCursor(scope, [last.created_at, last.id])
   const { data, page } = pageOf({ rows, limit: shownAtOnce, cursor, next })
-  const texts = await textsOfEnds(database, { relations: data, workspaceIds })
+  const texts = await textsOfEnds(db, { relations: data, workspaceIds })
   const lines = data.map((relation) => relationLine(relation, { direction, texts }))
   return { lines, next: page.next_cursor, isFirst: cursor === undefined }
 }

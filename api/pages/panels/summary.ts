@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { visibleWorkspaces } from '../../../shared/auth/caller.ts'
 import { namesOfUsers } from '../../../shared/auth/queries.ts'
 import type { Queryable } from '../../../shared/database/database.ts'
+import { Refusal } from '../../../shared/errors/errors.ts'
 import { queues } from '../../../shared/jobs/queues.ts'
 import { progressOf } from '../../../shared/jobs/requested/progress.ts'
 import { requestedJobTableOf } from '../../../shared/jobs/requested/tables.ts'
@@ -9,16 +10,14 @@ import { configuredModel } from '../../../shared/models/model.ts'
 import { visibleSummaryJob } from '../../../shared/summaries/job-queries.ts'
 import { presentSummaryJob } from '../../../shared/summaries/present.ts'
 import { readSummary } from '../../../shared/summaries/read.ts'
-import { rebuildByModel, rebuildDeterministic } from '../../../shared/summaries/rebuild.ts'
-import type { Summary, SummaryJob } from '../../../shared/summaries/schema.ts'
-import type { TargetRequest } from '../../../shared/summaries/target.ts'
-import { versionGuard } from '../../http/version-guard.ts'
+import { type Summary, type SummaryJob, textLimits } from '../../../shared/summaries/schema.ts'
 import { usualBucket } from '../account-page.ts'
-import type { Form } from '../page.ts'
-import { pageWrite, recordPageWrite } from '../page-writes.ts'
+import { actionOf } from '../form-refusal.ts'
+import type { Page } from '../page.ts'
 import { type Moment, momentOf, view } from '../render.ts'
 import { type PanelCall, panelPage } from './frame.ts'
 import { type SummaryLevel, type SummaryLevels, summaryLevels } from './summary-levels.ts'
+import { generatorOf, summaryWrites, typedText } from './summary-writes.ts'
 
 type LevelLink = Pick<SummaryLevel, 'kind' | 'name'> & { href: string; isCurrent: boolean }
 
@@ -34,8 +33,10 @@ type SummaryData = {
   /** When the next attempt of the job begins; null when it is not planned. */
   nextAttempt: Moment | null
   problem: string | null
-  /** What the form sends for a rebuild: the key of the level, and the version of the summary that it shows. */
-  form: { action: string; csrfToken: string; of: string; tag: string }
+  /** What the forms send: the key of the level, and the versions of the summary and of the source that they show. */
+  form: { action: string; csrfToken: string; of: string; tag: string; source: string }
+  /** The form in which a person writes the summary, with what was typed before. */
+  written: { text: string; pinned: boolean; isOpen: boolean; longest: number }
   mayWrite: boolean
   hasModel: boolean
 }
@@ -45,8 +46,7 @@ const table = requestedJobTableOf(queues.summariesModel)
 
 const missingLevel = 'That section or folder is no longer there. This is the summary of the document.'
 
-/** The summaries that concern a document (api/guide/summaries.md#levels), with their freshness and their rebuild. */
-export const summaryPanel = panelPage({
+const panel = panelPage({
   name: 'summary',
   bucket: (call) => (call.submitted !== null && generatorOf(call.submitted) === 'model' ? 'job' : usualBucket(call)),
   async show(call, refused) {
@@ -59,6 +59,7 @@ export const summaryPanel = panelPage({
     const { summary, tag } = await readSummary(db, { caller, request, query: undefined })
     const job = await findJob(call, { summary, id: summary.pending_job_id ?? query.get('job') })
     const shown = (level ?? levels.document).key
+    const typed = refused?.submitted.field('operation') === 'save' ? refused.submitted : null
     const linkTo = ({ key, kind, name }: SummaryLevel): LevelLink => {
       return { kind, name, href: hrefOf(document.id, { of: key }), isCurrent: key === shown }
     }
@@ -72,7 +73,13 @@ export const summaryPanel = panelPage({
       job,
       nextAttempt: job?.next_attempt_at ? momentOf(job.next_attempt_at) : null,
       problem: refused?.problem ?? (level === null ? missingLevel : null),
-      form: { action: `/d/${document.id}/summary`, csrfToken, of: shown, tag },
+      form: { action: `/d/${document.id}/summary`, csrfToken, of: shown, tag, source: summary.current_source_version },
+      written: {
+        text: typed === null ? summary.text : typedText(typed),
+        pinned: typed === null ? summary.pinned : typed.field('pinned') === 'yes',
+        isOpen: typed !== null,
+        longest: textLimits.stored,
+      },
       mayWrite,
       hasModel: configuredModel(config, 'SUMMARY_MODEL') !== null,
     })
@@ -82,12 +89,17 @@ export const summaryPanel = panelPage({
     const { service, document } = call
     const of = submitted.field('of')
     const level = levelOf(await summaryLevels(service.database, document), of)
-    const job = level === null ? null : await rebuild(call, { request: level.request, submitted })
+    if (level === null) throw new Refusal('block_not_found', { details: { id: of } })
+    const write = actionOf(summaryWrites, submitted.field('operation'))
+    const job = await write(call, { request: level.request, submitted })
     return hrefOf(document.id, { of, ...(job !== null && { job }) })
   },
   reasons: {
     precondition_required: 'A person wrote this summary. Confirm that it may be replaced.',
     version_conflict: 'Somebody has changed this summary in the meantime. Look at it as it is now, then decide again.',
+    source_version_changed:
+      'The document has changed since you loaded this page. Nothing was saved. Look whether your text still fits, and save again.',
+    invalid_request: `A summary has 1 to ${textLimits.stored} characters.`,
     summary_pinned: 'This summary is pinned, so nothing may write over it.',
     model_unavailable: 'No model is configured, so a summary can only be made without one.',
     not_a_heading_block: missingLevel,
@@ -95,36 +107,14 @@ export const summaryPanel = panelPage({
   },
 })
 
+/**
+ * The summaries that concern a document (api/guide/summaries.md#levels), with their freshness. A person makes them anew
+ * or writes them. A form has a text of up to 20,000 characters, of which each takes up to 12 bytes.
+ */
+export const summaryPanel: Page = { formMaxBytes: 256 * 1024, ...panel }
+
 function levelOf({ around, sections }: SummaryLevels, key: string): SummaryLevel | null {
   return [...around, ...sections].find((level) => level.key === key) ?? null
-}
-
-// Makes a summary anew. With a model, this is a job, and the result is its id. A summary that a person wrote is only
-// replaced with the field `replace`, and each summary only in the version that the form has shown.
-async function rebuild(call: PanelCall, asked: { request: TargetRequest; submitted: Form }): Promise<string | null> {
-  const { request, submitted } = asked
-  const { service, caller } = call
-  const generator = generatorOf(submitted)
-  const { summary } = await readSummary(service.database, { caller, request, query: undefined })
-  const mayReplace = summary.generator !== 'manual' || submitted.field('replace') === 'yes'
-  const guard = versionGuard({ required: false, tags: mayReplace ? [submitted.field('tag')] : null })
-  return pageWrite(call, async (context) => {
-    const target = { caller: context.caller, request, asked: { generator }, guard } as const
-    const job = generator === 'model' ? await rebuildByModel(context, target) : null
-    if (job === null) await rebuildDeterministic(context, target)
-    recordPageWrite(context.tx, { call, ...recordOf(request) })
-    return job?.id ?? null
-  })
-}
-
-function generatorOf(submitted: Form): 'model' | 'deterministic' {
-  return submitted.field('generator') === 'model' ? 'model' : 'deterministic'
-}
-
-function recordOf(request: TargetRequest) {
-  if (request.type === 'document') return { action: 'rebuildDocumentSummary', documentIds: [request.id] }
-  if (request.type === 'folder') return { action: 'rebuildFolderSummary', place: { folderId: request.id } }
-  return { action: 'rebuildKnowledgeBaseSummary', place: { knowledgeBaseId: request.id } }
 }
 
 // A job for this summary; null for a job that is gone or that is about something else.

@@ -65,10 +65,17 @@ export async function sideBySide(
   const { id: documentId, workspace_id: workspaceId } = target
   const status = unitStatuses.find((known) => known === asked('status')) ?? null
   const source = sourceOf(found)
-  const [freshness, counts, page, { job, jobs, proposals }] = await Promise.all([
-    freshnessOf(database, [target]),
-    unitStatusCounts(database, { workspaceIds: [workspaceId], documentIds: [documentId] }),
-    unitsOf(call, { target, status, cursor: asked('units') || null }),
+  const listed = listOf(call, { target, status, cursor: asked('units') || null })
+  // One snapshot, so that freshness and counts are those of the texts.
+  const [freshness, counts, texts] = await inSnapshot(database, (db) =>
+    Promise.all([
+      freshnessOf(db, [target]),
+      unitStatusCounts(db, { workspaceIds: [workspaceId], documentIds: [documentId] }),
+      unitsView(db, listed.request),
+    ]),
+  )
+  const [page, { job, jobs, proposals }] = await Promise.all([
+    unitsOf(texts, listed),
     shownJob(call, { target, source, jobId: asked('job') }),
   ])
   const ofStatus = (name: UnitStatus) => counts.get(documentId)?.[name] ?? 0
@@ -104,16 +111,22 @@ export async function sideBySide(
 
 type UnitsPage = { units: TranslationUnit[]; cursor: string | null; next: string | null; version: string | null }
 
-// The version is that of the body whose texts are shown; null when no texts are shown.
-async function unitsOf(
-  { service, caller, document }: PanelCall,
+// The page of units that was asked for.
+function listOf(
+  { caller, document }: PanelCall,
   { target, status, cursor }: { target: DocumentRow; status: UnitStatus | null; cursor: string | null },
-): Promise<UnitsPage> {
+) {
   const scope = { endpoint: 'panel of translations', filters: { id: target.id, status }, sort: 'position' }
   const after = cursor === null ? null : Number(decodeCursor(scope, cursor, ['number'])[0])
   const filter = { targetDocumentId: target.id, status: status ?? undefined, after, limit: shownAtOnce }
-  const request = { caller, documentId: document.id, filter }
-  const texts = await inSnapshot(service.database, (db) => unitsView(db, request))
+  return { scope, cursor, request: { caller, documentId: document.id, filter } }
+}
+
+// The version is that of the body whose texts are shown; null when no texts are shown.
+async function unitsOf(
+  texts: Awaited<ReturnType<typeof unitsView>>,
+  { scope, cursor }: Pick<ReturnType<typeof listOf>, 'scope' | 'cursor'>,
+): Promise<UnitsPage> {
   if (texts === null) return { units: [], cursor, next: null, version: null }
   const { dataText, last, hasMore } = await listUnits(texts)
   const next = hasMore && last !== null ? encodeCursor(scope, [last]) : null

@@ -13,8 +13,10 @@ import { prepareTranslation } from '../../../shared/localization/units/prepare.t
 import { reviewUnit } from '../../../shared/localization/units/review.ts'
 import type { WriteContext } from '../../http/write-context.ts'
 import { targetGuard } from '../../routes/localization/target-guard.ts'
+import { FormRefusal } from '../form-refusal.ts'
 import type { Form } from '../page.ts'
 import { pageWrite, recordPageWrite } from '../page-writes.ts'
+import { writeOnce } from '../write-once.ts'
 import type { PanelCall } from './frame.ts'
 import { typedLocale, typedLocales, workflowWords } from './translation-words.ts'
 
@@ -57,24 +59,26 @@ async function activate(call: PanelCall, submitted: Form) {
     target_locales: targets,
     create_mode: modeOf(submitted),
   }
-  await pageWrite(call, async (context) => {
+  await writeOnce(call, { form: submitted }, async (context) => {
     const { tx, caller } = context
     const request = { caller, actor: personOf(context), documentId, activation }
     const { setId } = await activateLocalization(context, request)
     const { members } = await findSet(tx, { caller, id: setId })
     recordPageWrite(tx, { call, action: 'activateTranslation', documentIds: members.map(({ id }) => id) })
+    return setId
   })
   return {}
 }
 
 async function add(call: PanelCall, submitted: Form) {
   const locale = canonicalLocale(typedLocale(submitted.field('locale')), { status: 422, field: 'locale' })
-  await pageWrite(call, async (context) => {
+  await writeOnce(call, { form: submitted }, async (context) => {
     const { tx, caller } = context
     const documentId = call.document.id
     const mode = modeOf(submitted)
     const added = await addTranslation(context, { caller, actor: personOf(context), documentId, locale, mode })
     recordPageWrite(tx, { call, action: 'addTranslation', documentIds: [added.id, documentId] })
+    return added.id
   })
   return { translation: locale }
 }
@@ -87,7 +91,10 @@ async function workflow(call: PanelCall, submitted: Form) {
   await pageWrite(call, async (context) => {
     const { tx, caller } = context
     const documentId = call.document.id
-    const request = { caller, actor: personOf(context), documentId, name, update: { workflow_status } }
+    const guard = ({ workflow_status: now }: { workflow_status: string | null }) => {
+      if (now !== workflow_status && now !== submitted.field('was')) throw otherState()
+    }
+    const request = { caller, actor: personOf(context), documentId, name, update: { workflow_status }, guard }
     const updated = await updateTranslation(context, request)
     recordPageWrite(tx, { call, action: 'updateTranslation', documentIds: [updated.id, documentId] })
   })
@@ -107,7 +114,7 @@ async function prepare(call: PanelCall, submitted: Form) {
 
 async function translate(call: PanelCall, submitted: Form) {
   const target_locale = submitted.field('translation')
-  const id = await pageWrite(call, async (context) => {
+  const id = await writeOnce(call, { form: submitted }, async (context) => {
     const { tx, caller } = context
     const documentId = call.document.id
     const job = await createJob(context, { caller, actor: personOf(context), documentId, request: { target_locale } })
@@ -172,6 +179,13 @@ function personOf({ caller, client }: WriteContext): Actor {
 
 function modeOf(submitted: Form): CreateMode {
   return submitted.field('mode') === 'blank' ? 'blank' : 'copy_structure'
+}
+
+function otherState(): FormRefusal {
+  return new FormRefusal(
+    'version_conflict',
+    'Somebody has changed the state since you loaded this page. Nothing was changed. Below is how it is now.',
+  )
 }
 
 function incomplete(): Refusal {

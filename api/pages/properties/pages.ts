@@ -83,7 +83,7 @@ async function show(call: DocumentCall, refused: Refused | null) {
     kinds,
     tags: {
       list: tags,
-      known: known.map(({ tag }) => tag),
+      known: known.slice(0, mostTags).map(({ tag }) => tag),
       add: ofTags === null ? '' : missingFrom(tags, tagsOf(ofTags.submitted)).join(', '),
       state: stateOf(tags),
       problem: ofTags?.problem.message ?? null,

@@ -83,8 +83,7 @@ export async function bundleScripts(): Promise<{ scripts: PageScripts; sources: 
     metafile: true,
     write: false,
     logLevel: 'silent',
-  })
-  await stop()
+  }).finally(stop)
   const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1)
   const outputs = Object.entries(metafile.outputs)
   const made = Object.entries(entryPoints).map(([name, source]) => {

@@ -4,11 +4,14 @@ import { titlesOf } from '../../../shared/documents/queries.ts'
 import { tagPage } from '../../../shared/documents/tags.ts'
 import { visibleFolder } from '../../../shared/knowledge-bases/folders.ts'
 import { knowledgeBasePage, visibleKnowledgeBase } from '../../../shared/knowledge-bases/queries.ts'
+import { idIn } from '../workspace/addresses.ts'
 
 /** The fields of the search form, as they are filled in. */
 export type SearchForm = {
   q: string
   bases: { id: string; name: string; isChosen: boolean }[]
+  /** How many knowledge bases the list shows, when there are more of them; null when it shows all. */
+  firstBases: number | null
   /** Places and values that the search is narrowed to, and that can be taken away. */
   narrowed: { name: string; value: string; words: string }[]
   /** Tags that can be chosen. */
@@ -47,7 +50,7 @@ export async function searchFormOf(
 ): Promise<SearchForm> {
   const workspaceIds = visibleWorkspaces(caller)
   const chosen = { base: kept.get('knowledge_base_id') ?? '', types: kept.getAll('block_type') }
-  const [bases, tags, places] = await Promise.all([
+  const [{ bases, hasMore }, tags, places] = await Promise.all([
     basesOf(db, { workspaceIds, chosen: chosen.base }),
     tagsOf(db, { workspaceIds, base: chosen.base }),
     placesOf(db, { workspaceIds, kept }),
@@ -57,6 +60,7 @@ export async function searchFormOf(
   return {
     q: kept.get('q') ?? '',
     bases,
+    firstBases: hasMore ? mostBases : null,
     narrowed: [...places, ...values],
     tags,
     types: Object.entries(typeWords).map(([value, words]) => ({
@@ -81,19 +85,22 @@ function dayOf(time: string | null): string {
   return /^\d{4}-\d{2}-\d{2}/.exec(time ?? '')?.[0] ?? ''
 }
 
-async function basesOf(db: Queryable, of: { workspaceIds: string[]; chosen: string }): Promise<SearchForm['bases']> {
-  const listed = await knowledgeBasePage(db, { workspaceIds: of.workspaceIds, after: 0, limit: mostBases })
+async function basesOf(db: Queryable, of: { workspaceIds: string[]; chosen: string }) {
+  const rows = await knowledgeBasePage(db, { workspaceIds: of.workspaceIds, after: 0, limit: mostBases })
+  const listed = rows.slice(0, mostBases)
   const isListed = listed.some(({ id }) => String(id) === of.chosen)
   const chosen = isListed ? null : await chosenBase(db, of)
-  return [...listed, ...(chosen === null ? [] : [chosen])].map(({ id, name }) => ({
+  const bases = [...listed, ...(chosen === null ? [] : [chosen])].map(({ id, name }) => ({
     id: String(id),
     name,
     isChosen: String(id) === of.chosen,
   }))
+  return { bases, hasMore: rows.length > mostBases }
 }
 
 async function chosenBase(db: Queryable, { workspaceIds, chosen }: { workspaceIds: string[]; chosen: string }) {
-  return isId(chosen) ? visibleKnowledgeBase(db, { id: Number(chosen), workspaceIds }) : null
+  const id = idIn(chosen)
+  return id === null ? null : visibleKnowledgeBase(db, { id, workspaceIds })
 }
 
 async function tagsOf(
@@ -103,13 +110,14 @@ async function tagsOf(
   const found = await chosenBase(db, { workspaceIds, chosen: base })
   if (found === null) return []
   const tags = await tagPage(db, { workspaceId: found.workspace_id, id: found.id, after: '', limit: mostTags })
-  return tags.map(({ tag }) => tag)
+  return tags.slice(0, mostTags).map(({ tag }) => tag)
 }
 
 // The folder and the document that the search is narrowed to, by their names.
 async function placesOf(db: Queryable, { workspaceIds, kept }: { workspaceIds: string[]; kept: URLSearchParams }) {
   const [folderId, documentId] = [kept.get('folder_id') ?? '', kept.get('document_id') ?? '']
-  const folder = isId(folderId) ? await visibleFolder(db, { id: Number(folderId), workspaceIds }) : null
+  const id = idIn(folderId)
+  const folder = id === null ? null : await visibleFolder(db, { id, workspaceIds })
   const [document] = documentId === '' ? [] : await titlesOf(db, { documentIds: [documentId], workspaceIds })
   return [
     ...(folderId === '' ? [] : [{ name: 'folder_id', value: folderId, words: `Folder: ${folder?.name ?? folderId}` }]),
@@ -117,8 +125,4 @@ async function placesOf(db: Queryable, { workspaceIds, kept }: { workspaceIds: s
       ? []
       : [{ name: 'document_id', value: documentId, words: `Document: ${document?.title ?? documentId}` }]),
   ]
-}
-
-function isId(text: string): boolean {
-  return /^[1-9][0-9]{0,15}$/.test(text) && Number.isSafeInteger(Number(text))
 }

@@ -15,6 +15,7 @@ import type { DocumentCall } from '../document-call.ts'
 import { actionOf, FormRefusal } from '../form-refusal.ts'
 import type { Form } from '../page.ts'
 import { pageWrite, recordPageWrite } from '../page-writes.ts'
+import { writeOnce } from '../write-once.ts'
 
 /** Why a form was refused: the status of the answer, a sentence for the person, and the field that is wrong. */
 export type SharingProblem = { status: number; message: string; field: 'expires' | 'password' | null }
@@ -71,13 +72,13 @@ async function create(call: DocumentCall, form: Form): Promise<SharingProblem | 
   const body = readInput({ expires_at: expiryOf(form), ...(password !== '' && { password }) })
   requireFutureExpiry(body.expires_at)
   const { PUBLIC_SHARE_ENABLED: enabled } = service.config
-  const { created } = await pageWrite(call, async ({ tx, ahead }) => {
+  const made = await writeOnce(call, { form }, async ({ tx, ahead }) => {
     const security = () => securityOf(body, ahead)
-    const made = await ensureShare(tx, { documentId: document.id, caller, enabled, security })
+    const { created } = await ensureShare(tx, { documentId: document.id, caller, enabled, security })
     recordPageWrite(tx, { call, action: 'ensurePublicShare', documentIds: [document.id] })
-    return made
+    return created ? 'new' : 'old'
   })
-  if (created) return null
+  if (made === 'new') return null
   const message = 'Somebody has made a link in the meantime. It is as it was: your expiry and password do not count.'
   return { status: 409, message, field: null }
 }

@@ -33,7 +33,8 @@ export const sharingPage = accountPage({
     const { submitted } = call
     const problem = await changeSharing(documentCall, submitted).catch(sharingProblemOf)
     if (problem === null) return { location: `/d/${documentCall.document.id}/sharing` }
-    return show(documentCall, { submitted, problem })
+    // The document and the role may have changed since.
+    return show(await documentCallOf(call), { submitted, problem })
   },
 })
 

@@ -15,9 +15,15 @@ export function addressOf({ params }: Pick<AccountCall, 'params'>): FolderAddres
 
 /** The id of a knowledge base or folder in a path, a query or a form. Refuses with 404 what is no id. */
 export function idOf(text: string | undefined): number {
-  const id = Number(text)
-  if (!/^[1-9][0-9]{0,15}$/.test(text ?? '') || !Number.isSafeInteger(id)) throw pageMissing()
+  const id = idIn(text)
+  if (id === null) throw pageMissing()
   return id
+}
+
+/** The id or number that a text is, in decimal digits; null for every other text. */
+export function idIn(text: string | null | undefined): number | null {
+  const id = Number(text)
+  return /^[1-9][0-9]{0,15}$/.test(text ?? '') && Number.isSafeInteger(id) ? id : null
 }
 
 /** The path of the page of a folder or knowledge base. */

@@ -1,11 +1,14 @@
+import { tagLimits } from '../../../shared/documents/metadata.ts'
 import { firstTags } from '../../../shared/documents/tags.ts'
 import { createFolder } from '../../../shared/structure/folders.ts'
 import { type AccountCall, type AccountFormCall, accountPage } from '../account-page.ts'
 import { pageHeaders } from '../headers.ts'
 import type { PageAnswer } from '../page.ts'
-import { pageWrite, recordPageWrite } from '../page-writes.ts'
+import { recordPageWrite } from '../page-writes.ts'
+import { PageRefusal } from '../refusals.ts'
 import { view } from '../render.ts'
 import { scriptPath } from '../scripts/bundle.ts'
+import { writeOnce } from '../write-once.ts'
 import { addressOf, folderPaths, pathOf } from './addresses.ts'
 import { type FolderTree, folderTree } from './folder-tree.ts'
 import { requireFolder } from './folders.ts'
@@ -28,8 +31,8 @@ const folderView = view<{
   name: string
   isRoot: boolean
   mayWrite: boolean
-  /** The list of what people arranged, with the controls for it or without; or the documents that changed last. */
-  order: 'arranged' | 'arranging' | 'changed'
+  /** The list of what people arranged, to read, to arrange or to choose from; or the documents that changed last. */
+  order: 'arranged' | 'arranging' | 'selecting' | 'changed'
   tags: readonly string[]
   offered: readonly string[]
   tree: FolderTree
@@ -62,13 +65,13 @@ async function create(call: AccountFormCall): Promise<PageAnswer> {
   const problem = problemOfName(name)
   if (problem !== null) return refuse({ status: 400, message: problem })
   const { knowledgeBaseId, folderId } = address
-  const written = pageWrite(call, async (write) => {
+  const written = writeOnce(call, { form: call.submitted }, async (write) => {
     const location = { knowledge_base_id: knowledgeBaseId, parent_id: folderId }
     const folder = await createFolder(write, { name, ...location })
     recordPageWrite(write.tx, { call, action: 'createFolder', place: { workspaceId: folder.workspace_id } })
-    return { location: pathOf({ knowledgeBaseId, folderId: folder.id }) }
+    return pathOf({ knowledgeBaseId, folderId: folder.id })
   })
-  return written.catch((error: unknown) => refuse(problemOf(error)))
+  return written.then((location) => ({ location })).catch((error: unknown) => refuse(problemOf(error)))
 }
 
 async function answer(call: AccountCall): Promise<PageAnswer> {
@@ -81,6 +84,11 @@ export async function listAgain(call: AccountCall, { status, message }: Problem)
   return 'html' in shown ? { ...shown, status } : shown
 }
 
+function tooManyTags(): PageRefusal {
+  const advice = `Documents can be looked for with at most ${tagLimits.tags} tags at once.`
+  return new PageRefusal(400, { heading: 'Too many tags', advice })
+}
+
 type Shown = { html: string; headers: Record<string, string> } | { location: string }
 
 async function show(call: AccountCall, newFolder: NewFolder, problem: string | null = null): Promise<Shown> {
@@ -90,10 +98,12 @@ async function show(call: AccountCall, newFolder: NewFolder, problem: string | n
   const { workspaceId, name, address, place, mayWrite } = await requireFolder(call)
   if (address.knowledgeBaseId !== asked.knowledgeBaseId) return { location: pathOf(address) }
   const isRoot = address.folderId === null
-  const tags = isRoot ? query.getAll('tag').slice(0, offeredTags) : []
+  const tags = isRoot ? query.getAll('tag') : []
+  if (tags.length > tagLimits.tags) throw tooManyTags()
   const isChanged = tags.length > 0 || query.get('sort') === 'changed'
   const cursor = query.get('cursor') ?? undefined
   const isArranging = !isChanged && mayWrite && query.has('arrange')
+  const isSelecting = !isChanged && !isArranging && mayWrite && query.has('select')
   const source = { db, workspaceId, address, cursor }
   const [list, tree, offered, notice, script] = await Promise.all([
     isChanged ? changedPage({ ...source, tags }) : arrangedPage(source),
@@ -113,7 +123,7 @@ async function show(call: AccountCall, newFolder: NewFolder, problem: string | n
       name,
       isRoot,
       mayWrite,
-      order: isChanged ? 'changed' : isArranging ? 'arranging' : 'arranged',
+      order: isChanged ? 'changed' : isArranging ? 'arranging' : isSelecting ? 'selecting' : 'arranged',
       tags,
       offered,
       tree,

@@ -9,9 +9,11 @@ import { createDocument } from '../../../shared/body/create-document.ts'
 import { documentPage } from '../../../shared/documents/list.ts'
 import { createKnowledgeBase } from '../../../shared/knowledge-bases/lifecycle.ts'
 import { knowledgeBasePage, namesOfKnowledgeBases } from '../../../shared/knowledge-bases/queries.ts'
-import { type AccountCall, accountPage } from '../account-page.ts'
-import { pageWrite, recordPageWrite } from '../page-writes.ts'
+import { type AccountCall, type AccountFormCall, accountPage } from '../account-page.ts'
+import { recordPageWrite } from '../page-writes.ts'
 import { type Moment, momentOf, view } from '../render.ts'
+import { writeOnce } from '../write-once.ts'
+import { idIn } from './addresses.ts'
 import { landing } from './landing.ts'
 import { problemOfName, untitled } from './names.ts'
 import { type Problem, problemOf } from './problems.ts'
@@ -82,29 +84,30 @@ export const newKnowledgeBasePage = accountPage({
   },
 })
 
-function create(call: AccountCall, { name, wantsDocument }: { name: string; wantsDocument: boolean }) {
-  return pageWrite(call, async (write) => {
+async function create(call: AccountFormCall, { name, wantsDocument }: { name: string; wantsDocument: boolean }) {
+  const location = await writeOnce(call, { form: call.submitted }, async (write) => {
     const { tx, caller } = write
     const workspaceId = defaultWorkspace(caller).workspace_id
     requireWriter(caller, workspaceId)
     const base = await createKnowledgeBase(write, { workspaceId, name, createdBy: caller.userId })
     recordPageWrite(tx, { call, action: 'createKnowledgeBase', place: { workspaceId } })
-    if (!wantsDocument) return { location: `/kb/${base.id}` }
+    if (!wantsDocument) return `/kb/${base.id}`
     const { document } = await createDocument(write, {
       caller,
       document: { title: untitled, knowledge_base_id: base.id },
       content: () => undefined,
     })
     recordPageWrite(tx, { call, action: 'createDocument', documentIds: [document.id] })
-    return { location: `/d/${document.id}` }
+    return `/d/${document.id}`
   })
+  return { location }
 }
 
 async function show(call: AccountCall, form: NewBase): Promise<string> {
   const { caller } = call
   const { database } = call.service
   const workspaceIds = visibleWorkspaces(caller)
-  const after = Number(/^[1-9][0-9]{0,14}$/.exec(call.query.get('after') ?? '')?.[0] ?? 0)
+  const after = idIn(call.query.get('after')) ?? 0
   const [rows, changed] = await Promise.all([
     knowledgeBasePage(database, { workspaceIds, after, limit: basesAtOnce }),
     after === 0 ? lastChanged(call, workspaceIds) : [],

@@ -1,7 +1,8 @@
 import { createDocument } from '../../../shared/body/create-document.ts'
 import { type AccountFormCall, accountPage } from '../account-page.ts'
 import type { PageAnswer } from '../page.ts'
-import { pageWrite, recordPageWrite } from '../page-writes.ts'
+import { recordPageWrite } from '../page-writes.ts'
+import { writeOnce } from '../write-once.ts'
 import { addressOf, folderPaths, pathOf } from './addresses.ts'
 import { untitled } from './names.ts'
 
@@ -16,13 +17,14 @@ export const newDocumentPages = folderPaths.map((path) =>
 
 async function create(call: AccountFormCall): Promise<PageAnswer> {
   const { knowledgeBaseId, folderId } = addressOf(call)
-  return pageWrite(call, async (write) => {
+  const location = await writeOnce(call, { form: call.submitted }, async (write) => {
     const { document } = await createDocument(write, {
       caller: write.caller,
       document: { title: untitled, knowledge_base_id: knowledgeBaseId, folder_id: folderId },
       content: () => undefined,
     })
     recordPageWrite(write.tx, { call, action: 'createDocument', documentIds: [document.id] })
-    return { location: `/d/${document.id}` }
+    return `/d/${document.id}`
   })
+  return { location }
 }

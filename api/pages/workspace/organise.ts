@@ -1,20 +1,30 @@
+import { longestTitle } from '../../../shared/documents/schema.ts'
 import { updateDocument } from '../../../shared/documents/update.ts'
 import { duplicateDocument } from '../../../shared/duplicates/duplicate.ts'
 import { lockWritableFolder } from '../../../shared/knowledge-bases/folders.ts'
 import { lockWritableKnowledgeBase, renameKnowledgeBase } from '../../../shared/knowledge-bases/lifecycle.ts'
+import { longestName } from '../../../shared/knowledge-bases/schema.ts'
 import { updateFolder } from '../../../shared/structure/folders.ts'
 import type { WriteContext } from '../../http/write-context.ts'
 import { type AccountCall, accountPage } from '../account-page.ts'
 import { FormRefusal } from '../form-refusal.ts'
 import { pageWrite, recordPageWrite } from '../page-writes.ts'
 import { view } from '../render.ts'
+import { writeOnce } from '../write-once.ts'
 import { type Item, itemPaths, parentPath, requireItem } from './items.ts'
 import { problemOfName, problemOfTitle } from './names.ts'
 import { problemOf } from './problems.ts'
 
 type Rename = { name: string; problem: string | null }
 
-const organiseView = view<{ csrfToken: string; item: Item; back: string; rename: Rename }>('organise')
+const organiseView = view<{
+  csrfToken: string
+  item: Item
+  back: string
+  rename: Rename
+  /** The most characters of the title or name. */
+  longest: number
+}>('organise')
 
 /** What can be done with a document, folder or knowledge base: rename it here, and move, duplicate or delete it. */
 export const organisePages = itemPaths.map((path) =>
@@ -54,12 +64,13 @@ export const duplicatePage = accountPage({
     const item = await requireItem(call)
     const { database, files } = call.service
     try {
-      return await pageWrite(call, async (write) => {
+      const location = await writeOnce(call, { form: call.submitted }, async (write) => {
         const request = { documentId: item.id, caller: write.caller, title: undefined, to: {} }
         const { id } = await duplicateDocument({ ...write, database, files }, request)
         recordPageWrite(write.tx, { call, action: 'duplicateDocument', documentIds: [id, item.id] })
-        return { location: `/d/${id}` }
+        return `/d/${id}`
       })
+      return { location }
     } catch (error) {
       const { status, message } = problemOf(error)
       return { status, html: show(call, { item, rename: { name: item.name, problem: message } }) }
@@ -69,7 +80,9 @@ export const duplicatePage = accountPage({
 
 function show(call: AccountCall, { item, rename }: { item: Item; rename: Rename }): string {
   const { account, csrfToken } = call
-  return organiseView({ title: `Organise ${item.name}`, account, csrfToken, item, back: parentPath(item), rename })
+  const longest = item.kind === 'document' ? longestTitle : longestName
+  const back = parentPath(item)
+  return organiseView({ title: `Organise ${item.name}`, account, csrfToken, item, back, rename, longest })
 }
 
 type Renaming = { write: WriteContext; item: Item; name: string; was: string }

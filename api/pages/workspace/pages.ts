@@ -7,6 +7,8 @@ import { movePages } from './move.ts'
 import { newDocumentPages } from './new-document.ts'
 import { orderPages } from './order.ts'
 import { duplicatePage, organisePages } from './organise.ts'
+import { severalPages } from './several.ts'
+import { changeTagPage, tagsPage } from './tags.ts'
 import { purgePage, restorePage, trashPage } from './trash.ts'
 import { uploadPages } from './upload.ts'
 
@@ -22,6 +24,9 @@ export const workspacePages: readonly Page[] = [
   duplicatePage,
   ...movePages,
   ...deletePages,
+  tagsPage,
+  changeTagPage,
+  ...severalPages,
   trashPage,
   restorePage,
   purgePage,

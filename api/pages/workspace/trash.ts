@@ -1,13 +1,12 @@
 import { type Caller, isWriter, requireWriter, visibleWorkspaces } from '../../../shared/auth/caller.ts'
 import type { Queryable } from '../../../shared/database/database.ts'
-import { findEntry, type TrashEntryRow } from '../../../shared/trash/entries.ts'
+import { findEntry, type TrashEntryRow, trashNotFound } from '../../../shared/trash/entries.ts'
 import { trashPage as entryPage } from '../../../shared/trash/list.ts'
 import { purgeEntry } from '../../../shared/trash/purge.ts'
 import { type Restored, restoreEntry } from '../../../shared/trash/restore.ts'
 import { type CursorScope, decodeCursor, encodeCursor } from '../../http/pagination.ts'
 import { type AccountCall, accountPage } from '../account-page.ts'
 import { pageWrite, recordPageWrite } from '../page-writes.ts'
-import { pageMissing } from '../refusals.ts'
 import { type Moment, momentOf, view } from '../render.ts'
 import { idOf, pathOf } from './addresses.ts'
 import { problemOf } from './problems.ts'
@@ -77,7 +76,7 @@ export const purgePage = accountPage({
   async post(call) {
     return pageWrite(call, async (write) => {
       const entry = await requireEntry(call, { db: write.tx, caller: write.caller })
-      if (!(await purgeEntry(write.tx, entry))) throw pageMissing()
+      if (!(await purgeEntry(write.tx, entry))) throw trashNotFound(entry.id)
       recordPageWrite(write.tx, { call, action: 'purgeFromTrash', ...auditedAs(entry) })
       return { location: '/trash' }
     })

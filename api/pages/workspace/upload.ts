@@ -5,10 +5,11 @@ import { computingAhead } from '../../../shared/computations/ahead.ts'
 import { compute } from '../../../shared/computations/compute.ts'
 import { isStorable } from '../../../shared/schema/strings.ts'
 import { type AccountCall, accountPage } from '../account-page.ts'
-import type { FormFile } from '../files-form.ts'
+import type { FilesForm, FormFile } from '../files-form.ts'
 import type { PageAnswer } from '../page.ts'
-import { pageWrite, recordPageWrite } from '../page-writes.ts'
+import { recordPageWrite } from '../page-writes.ts'
 import { view } from '../render.ts'
+import { writeOnce } from '../write-once.ts'
 import { addressOf, folderPaths, pathOf } from './addresses.ts'
 import { type AddressedFolder, requireWritableFolder } from './folders.ts'
 import { readingMarkdownFile } from './markdown-file.ts'
@@ -36,11 +37,12 @@ export const uploadPages = folderPaths.map((path) =>
     async upload(call) {
       const folder = await requireWritableFolder(call)
       const refuse = ({ status, message }: Problem) => ({ status, html: show(call, { folder, problem: message }) })
-      const { files } = await call.filesForm()
+      const form = await call.filesForm()
+      const { files } = form
       if (files.length === 0) return refuse({ status: 400, message: 'Choose the files first.' })
       if (files.length > mostFiles)
         return refuse({ status: 400, message: `Choose at most ${mostFiles} files at once.` })
-      return upload(call, files).catch((error: unknown) => refuse(problemOfFiles(error)))
+      return upload(call, form).catch((error: unknown) => refuse(problemOfFiles(error)))
     },
   }),
 )
@@ -51,17 +53,25 @@ function show(call: AccountCall, { folder, problem }: { folder: AddressedFolder;
   return uploadView({ title: 'Upload Markdown', account, csrfToken, place: folder.place, path, mostFiles, problem })
 }
 
-async function upload(call: AccountCall, files: readonly FormFile[]): Promise<PageAnswer> {
+async function upload(call: AccountCall, form: FilesForm): Promise<PageAnswer> {
   const { knowledgeBaseId, folderId } = addressOf(call)
-  const documents = await documentsOf(call, files)
-  return pageWrite(call, async (write) => {
+  const documents = await documentsOf(call, form.files)
+  const files = await Promise.all(form.files.map(digestOf))
+  const path = await writeOnce(call, { form, files }, async (write) => {
     const location = { knowledge_base_id: knowledgeBaseId, folder_id: folderId }
     const rows = await createDocuments(write, { caller: write.caller, location, documents })
     recordPageWrite(write.tx, { call, action: 'createDocument', documentIds: rows.map(({ id }) => id) })
     const [first] = rows
-    if (rows.length === 1 && first !== undefined) return { location: `/d/${first.id}` }
-    return { location: `${pathOf({ knowledgeBaseId, folderId })}?uploaded=${rows.length}` }
+    if (rows.length === 1 && first !== undefined) return `/d/${first.id}`
+    return `${pathOf({ knowledgeBaseId, folderId })}?uploaded=${rows.length}`
   })
+  return { location: path }
+}
+
+// A thread computes the digest.
+async function digestOf({ name, bytes }: FormFile): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', bytes)
+  return JSON.stringify([name, Buffer.from(digest).toString('base64url')])
 }
 
 // Makes the documents one after another, so that a large upload takes one turn at a time.

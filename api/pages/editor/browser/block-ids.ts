@@ -96,8 +96,9 @@ function withUniqueIds(state: EditorState, formerId: (block: Block) => string | 
   return changes.docChanged ? changes : null
 }
 
+// A node with nothing but empty blocks in it is empty, such as the item of a list that was just made.
 function isEmpty(node: DocumentNode | null): boolean {
-  return node === null || (node.content.size === 0 && !node.isAtom)
+  return node === null || (!node.isAtom && node.content.content.every((child) => child.isBlock && isEmpty(child)))
 }
 
 function free(ids: ReadonlySet<string>, view: EditorView): ReadonlySet<string> {

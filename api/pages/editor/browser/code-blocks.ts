@@ -1,5 +1,6 @@
 import type { Node as DocumentNode } from '@tiptap/pm/model'
 import type { Transaction } from '@tiptap/pm/state'
+import { AttrStep } from '@tiptap/pm/transform'
 
 /** A block of code, and its position in the document. */
 export type CodeBlock = { node: DocumentNode; position: number }
@@ -15,7 +16,7 @@ export function codeBlocks(doc: DocumentNode, { from, to }: { from: number; to: 
 }
 
 /** The blocks of code that a transaction has made, changed or touched. */
-export function changedBlocks({ doc, mapping }: Transaction): CodeBlock[] {
+export function changedBlocks({ doc, mapping, steps }: Transaction): CodeBlock[] {
   const found = new Map<number, CodeBlock>()
   for (const [index, map] of mapping.maps.entries()) {
     const further = mapping.slice(index + 1)
@@ -26,6 +27,13 @@ export function changedBlocks({ doc, mapping }: Transaction): CodeBlock[] {
       }
       for (const block of codeBlocks(doc, range)) found.set(block.position, block)
     })
+  }
+  // A step that sets an attribute, such as the id of a new block, has no range.
+  for (const [index, step] of steps.entries()) {
+    if (!(step instanceof AttrStep)) continue
+    const position = mapping.slice(index + 1).map(step.pos)
+    const node = doc.nodeAt(position)
+    if (node?.type.name === 'codeBlock') found.set(position, { node, position })
   }
   return [...found.values()]
 }

@@ -60,7 +60,7 @@ export type Command = {
   isPossible?: (editor: Editor) => boolean
 }
 
-/** The commands that change the looks of a text. */
+/** The commands that format a text. */
 export const textCommands: Command[] = [
   mark('bold', { name: 'Bold', sign: LetterB, keys: 'Control+B' }),
   mark('italic', { name: 'Italic', sign: Italic, keys: 'Control+I' }),
@@ -248,7 +248,8 @@ async function chooseLanguage(editor: Editor): Promise<void> {
   const value = typeof before === 'string' ? before : ''
   const answer = await ask({ title: 'Language of the code', label: 'Such as ts or python', value, submit: 'Set' })
   editor.commands.focus()
-  if (answer !== null) editor.commands.updateAttributes('codeBlock', { language: answer.trim() || null })
+  if (answer !== null && editor.isEditable)
+    editor.commands.updateAttributes('codeBlock', { language: answer.trim() || null })
 }
 
 function mark(type: string, command: Omit<Command, 'run' | 'isActive'>): Command {

@@ -1,16 +1,17 @@
 import { HocuspocusProvider } from '@hocuspocus/provider'
-import type { Doc } from 'yjs'
+import { type Doc, decodeStateVector, encodeStateVector } from 'yjs'
 import { storedEvent } from '../../panels/browser/stored.ts'
 import type { LocalCopy } from './local-copy.ts'
 import type { PageData } from './page-data.ts'
-import { forgetRefusedText, keepRefusedText, keptRefusedText, watchRefusals } from './refused-changes.ts'
+import { forgetRefusedText, keepRefusedText, keptRefusedText, textBeyond, watchRefusals } from './refused-changes.ts'
 import { closingWords, type SaveFacts, saveStateOf } from './save-state.ts'
 import type { StatusLine } from './status-line.ts'
 import { requestTicket, TicketRefusal } from './tickets.ts'
+import { noteUnsent } from './unsent-cookie.ts'
 
 /** What the service tells all editors of a document, see `api/collab/save-status.ts`. */
 type ServiceMessage =
-  | { type: 'saved'; complete: boolean }
+  | { type: 'saved'; complete: boolean; state_vector: string }
   | { type: 'unsaved'; reason: string }
   | { type: 'lost_text'; text: string }
 
@@ -25,6 +26,11 @@ export class Connection {
   #facts: SaveFacts
   #refusedTicket: TicketRefusal | null = null
   #pause = 0
+  /** Whether this page has sent, or will send, something that was typed here. */
+  #hasWritten: boolean
+  /** How many insertions of this page are stored. */
+  #stored = 0
+  #isNotedUnsent = false
 
   constructor(parts: Parts) {
     const { live, page, copy } = parts
@@ -36,6 +42,7 @@ export class Connection {
       refusal: null,
       copy: copy === null ? 'none' : 'current',
     }
+    this.#hasWritten = this.#facts.unsaved
     this.provider = new HocuspocusProvider({
       url: page.collaborationUrl,
       name: page.documentId,
@@ -57,7 +64,10 @@ export class Connection {
       if (this.#facts.unsaved && this.#facts.copy !== 'current') event.preventDefault()
     })
     void copy?.ended.then(() => this.#update({ copy: 'none' }))
-    watchRefusals(this.provider, (text) => void this.#onRefused(text))
+    watchRefusals(this.provider, {
+      isConcerned: () => this.#hasWritten,
+      onRefused: (text) => void this.#onRefused(text),
+    })
     this.#showRefused(keptRefusedText(page.documentId))
     this.#update({})
   }
@@ -83,6 +93,7 @@ export class Connection {
   // The copy is asked after a pause in typing, so that the words for the user do not change with each key.
   #onTyped(): void {
     const { copy } = this.#parts
+    this.#hasWritten = true
     this.#update({ unsaved: true, ...(this.#facts.copy !== 'none' && { copy: 'behind' }) })
     clearTimeout(this.#pause)
     this.#pause = window.setTimeout(async () => {
@@ -109,7 +120,7 @@ export class Connection {
   }
 
   #onMessage(message: ServiceMessage): void {
-    if (message.type === 'saved') document.dispatchEvent(new Event(storedEvent))
+    if (message.type === 'saved') this.#onSaved(message.state_vector)
     if (message.type === 'unsaved') this.#update({ refusal: message.reason })
     if (message.type === 'lost_text') {
       this.#parts.line.warn('Somebody has removed the place of this text, which you typed at the same time:', {
@@ -117,7 +128,22 @@ export class Connection {
       })
     }
     const isAll = message.type === 'saved' && message.complete && !this.provider.hasUnsyncedChanges
-    if (isAll) this.#update({ unsaved: false, refusal: null })
+    if (isAll && this.#stored >= this.#insertions) this.#update({ unsaved: false, refusal: null })
+  }
+
+  #onSaved(stateVector: string): void {
+    const stored = decodeStateVector(Uint8Array.from(atob(stateVector), (sign) => sign.charCodeAt(0)))
+    this.#stored = Math.max(this.#stored, stored.get(this.#parts.live.clientID) ?? 0)
+    document.dispatchEvent(new Event(storedEvent))
+  }
+
+  // How many insertions this page has made, in the count of Yjs.
+  get #insertions(): number {
+    return this.#vector.get(this.#parts.live.clientID) ?? 0
+  }
+
+  get #vector(): Map<number, number> {
+    return decodeStateVector(encodeStateVector(this.#parts.live))
   }
 
   // Nobody else has the refused changes, so the page comes anew without them. A second refusal is only told.
@@ -145,14 +171,29 @@ export class Connection {
     this.#parts.line.show(saveStateOf(this.#facts))
     if (before.writing !== this.#facts.writing) this.onWriting(this.#facts.writing)
     if (before.unsaved !== this.#facts.unsaved) this.#parts.copy?.noteUnsaved(this.#facts.unsaved)
+    this.#noteUnsent()
+  }
+
+  // While the connection is open, what is typed is sent at once. Without it, this browser alone has the text.
+  #noteUnsent(): void {
+    const { unsaved, copy, connection } = this.#facts
+    const isKept = unsaved && copy !== 'none'
+    const isUnsent = isKept && (connection !== 'open' || this.#isNotedUnsent)
+    if (isUnsent !== this.#isNotedUnsent) noteUnsent(this.#parts.page.documentId, isUnsent)
+    this.#isNotedUnsent = isUnsent
   }
 
   // The copy of this browser goes with the right to read. Other reasons end this page only: other tabs use the copy.
   #end(reason: string): void {
+    const isRemoved = reason === 'document_not_found'
     this.provider.destroy()
-    this.#update({ writing: false, connection: 'closed' })
-    this.#parts.line.warn(closingWords(reason))
-    if (reason === 'document_not_found') void this.#parts.copy?.remove()
+    this.#update({ writing: false, connection: 'closed', ...(isRemoved && { copy: 'none' }) })
+    const { live, line, copy } = this.#parts
+    const unsaved = this.#facts.unsaved ? textBeyond(live, this.#vector.set(live.clientID, this.#stored)) : ''
+    const words = closingWords(reason)
+    if (unsaved === '') line.warn(words)
+    else line.warn(`${words} This text of yours was not saved:`, { quote: unsaved })
+    if (isRemoved) void copy?.remove()
   }
 }
 

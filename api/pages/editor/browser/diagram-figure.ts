@@ -14,6 +14,13 @@ export class DiagramFigure {
   #timer = 0
   #isNear = false
   #address = ''
+  readonly #watch = new IntersectionObserver((entries, observer) => {
+    if (!entries.some(({ isIntersecting }) => isIntersecting)) return
+    observer.disconnect()
+    this.#isNear = true
+    void this.#draw()
+  })
+  readonly #onColours = () => void this.#draw()
   /** The source that is shown or being drawn, with its colours. */
   #shown = ''
 
@@ -21,13 +28,8 @@ export class DiagramFigure {
     this.element.className = 'diagram'
     this.element.contentEditable = 'false'
     this.#say('The diagram is being drawn…')
-    new IntersectionObserver((entries, observer) => {
-      if (!entries.some(({ isIntersecting }) => isIntersecting)) return
-      observer.disconnect()
-      this.#isNear = true
-      void this.#draw()
-    }).observe(this.element)
-    darkness.addEventListener('change', () => void this.#draw())
+    this.#watch.observe(this.element)
+    darkness.addEventListener('change', this.#onColours)
   }
 
   /** Shows the diagram of a source. While the source changes, the diagram before stays. */
@@ -36,6 +38,14 @@ export class DiagramFigure {
     this.#source = source
     clearTimeout(this.#timer)
     this.#timer = window.setTimeout(() => void this.#draw(), pauseMs)
+  }
+
+  /** Ends the figure of a diagram that is not in the document any more. */
+  end(): void {
+    clearTimeout(this.#timer)
+    this.#watch.disconnect()
+    darkness.removeEventListener('change', this.#onColours)
+    URL.revokeObjectURL(this.#address)
   }
 
   async #draw(): Promise<void> {

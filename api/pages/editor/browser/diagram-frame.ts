@@ -1,5 +1,8 @@
 import type { Answer, Question } from '../../diagrams/browser/messages.ts'
 
+/** A frame, and whether it has been loaded in time. */
+type Frame = { element: HTMLIFrameElement; loaded: Promise<boolean> }
+
 /** A diagram as an SVG with its size in pixels, or why there is none, in words. */
 export type Drawing = { svg: string; width: number; height: number; error?: never } | { error: string }
 
@@ -8,7 +11,7 @@ const patienceMs = 15_000
 const longest = 2_000_000
 const largest = 10_000
 
-let frame: Promise<HTMLIFrameElement> | null = null
+let frame: Frame | null = null
 let last: Promise<unknown> = Promise.resolve()
 let number = 0
 
@@ -18,24 +21,26 @@ let number = 0
  */
 export function drawDiagram(diagram: Omit<Question, 'number'>): Promise<Drawing> {
   const drawing = last.then(() => draw(diagram))
-  last = drawing
+  last = drawing.catch(() => {})
   return drawing
 }
 
 async function draw(diagram: Omit<Question, 'number'>): Promise<Drawing> {
   frame ??= openFrame()
-  const opened = await frame
+  const { element, loaded } = frame
   number += 1
   const question: Question = { ...diagram, number }
-  const answer = await answerOf(opened, question)
+  const answer = (await loaded) ? await answerOf(element, question) : null
   if (answer === null) {
-    opened.remove()
+    element.remove()
     frame = null
     return { error: 'it takes too long.' }
   }
-  if (answer.error !== undefined) return { error: answer.error.slice(0, 500) }
+  // The frame runs what a stranger has written, so its answer may be anything.
+  if (answer.error !== undefined) return { error: String(answer.error).slice(0, 500) }
   const { svg, width, height } = answer
-  const isShown = svg.length <= longest && [width, height].every((side) => side > 0 && side <= largest)
+  const isShown =
+    typeof svg === 'string' && svg.length <= longest && [width, height].every((side) => side > 0 && side <= largest)
   return isShown ? { svg, width, height } : { error: 'it is too large.' }
 }
 
@@ -55,7 +60,7 @@ function answerOf(opened: HTMLIFrameElement, question: Question): Promise<Answer
   })
 }
 
-function openFrame(): Promise<HTMLIFrameElement> {
+function openFrame(): Frame {
   const opened = document.createElement('iframe')
   opened.setAttribute('sandbox', 'allow-scripts')
   opened.src = '/editor/diagrams'
@@ -64,5 +69,9 @@ function openFrame(): Promise<HTMLIFrameElement> {
   opened.tabIndex = -1
   opened.setAttribute('aria-hidden', 'true')
   document.body.append(opened)
-  return new Promise((resolve) => opened.addEventListener('load', () => resolve(opened)))
+  const loaded = new Promise<boolean>((resolve) => {
+    opened.addEventListener('load', () => resolve(true))
+    setTimeout(() => resolve(false), patienceMs)
+  })
+  return { element: opened, loaded }
 }

@@ -17,17 +17,34 @@ function diagrams(): Plugin<DecorationSet> {
   const figures = new Map<string, DiagramFigure>()
 
   const widgetsOf = ({ node, position }: CodeBlock): Decoration[] => {
-    if (languageOf(node) !== 'mermaid') return []
-    const id = String(node.attrs['id'])
+    const id: unknown = node.attrs['id']
+    // A block gets its id right after it was made.
+    if (languageOf(node) !== 'mermaid' || typeof id !== 'string') return []
     const figure = figures.get(id) ?? new DiagramFigure()
     figures.set(id, figure)
     figure.show(node.textContent)
-    const isOfFigure = { side: -1, key: `diagram ${id}`, ignoreSelection: true, stopEvent: () => true }
+    const isOfFigure = { id, side: -1, key: `diagram ${id}`, ignoreSelection: true, stopEvent: () => true }
     return [Decoration.widget(position + node.nodeSize, () => figure.element, isOfFigure)]
   }
 
   return new Plugin({
     key,
+    view: () => ({
+      update({ state }, before) {
+        if (state.doc === before.doc) return
+        const shown = new Set(
+          key
+            .getState(state)
+            ?.find()
+            .map(({ spec }) => spec['id']),
+        )
+        for (const [id, figure] of figures) {
+          if (shown.has(id)) continue
+          figure.end()
+          figures.delete(id)
+        }
+      },
+    }),
     state: {
       init: (_config, { doc }) =>
         DecorationSet.create(doc, codeBlocks(doc, { from: 0, to: doc.content.size }).flatMap(widgetsOf)),

@@ -1,14 +1,16 @@
 import type { HocuspocusProvider } from '@hocuspocus/provider'
 import { Editor } from '@tiptap/core'
-import { Collaboration } from '@tiptap/extension-collaboration'
 import { CollaborationCaret } from '@tiptap/extension-collaboration-caret'
 import { Dropcursor, Gapcursor, Placeholder } from '@tiptap/extensions'
 import { BlockIds } from './block-ids.ts'
+import { BlockWindow } from './block-window.ts'
 import { bodyExtensions } from './body-extensions.ts'
 import { CodeColours } from './code-colours.ts'
 import { Diagrams } from './diagrams.ts'
 import { KeptCaret } from './kept-caret.ts'
 import { Links } from './links.ts'
+import { Lists } from './lists.ts'
+import { LiveBinding } from './live-binding.ts'
 import { MarkdownPaste } from './markdown-paste.ts'
 import { Mentions } from './mentions.ts'
 import { BlockHandle, BlockMoves } from './moves.ts'
@@ -16,6 +18,7 @@ import type { PageData } from './page-data.ts'
 import { PastedHtml } from './pasted-html.ts'
 import { SlashMenu } from './slash-menu.ts'
 import { SourceEditing } from './source-editing.ts'
+import type { Warn } from './status-line.ts'
 import { Uploads } from './uploads.ts'
 
 /**
@@ -27,11 +30,10 @@ export function createEditor(options: {
   provider: HocuspocusProvider
   page: PageData
   editable: boolean
-  /** Shows the user a message that stays. */
-  warn: (words: string) => void
+  warn: Warn
 }): Editor {
   const { element, provider, page, editable, warn } = options
-  return new Editor({
+  const editor: Editor = new Editor({
     element,
     editable,
     // The policy of the page forbids styles in the page. The same rules stand in its stylesheet.
@@ -39,12 +41,14 @@ export function createEditor(options: {
     extensions: [
       ...bodyExtensions(page),
       BlockIds,
+      BlockWindow,
       Links.configure({ documentId: page.documentId }),
+      Lists,
       BlockMoves,
       BlockHandle,
       SlashMenu,
       Mentions.configure({ page }),
-      SourceEditing,
+      SourceEditing.configure({ warn }),
       CodeColours,
       Diagrams,
       Uploads.configure({ page, warn }),
@@ -53,7 +57,7 @@ export function createEditor(options: {
       Dropcursor.configure({ color: false, class: 'drop-cursor' }),
       Gapcursor,
       Placeholder.configure({ placeholder: 'Write, or type / for blocks' }),
-      Collaboration.configure({ document: provider.document, provider }),
+      LiveBinding.configure({ document: provider.document, provider }),
       KeptCaret.configure({ provider }),
       CollaborationCaret.configure({ provider }),
     ],
@@ -66,4 +70,11 @@ export function createEditor(options: {
       },
     },
   })
+  const sayReadOnly = () => {
+    const [{ dom }, isReadOnly] = [editor.view, String(!editor.isEditable)]
+    if (dom.getAttribute('aria-readonly') !== isReadOnly) dom.setAttribute('aria-readonly', isReadOnly)
+  }
+  editor.on('update', sayReadOnly)
+  sayReadOnly()
+  return editor
 }

@@ -32,6 +32,8 @@ class FindBar {
   #matches: Match[] = []
   #isMore = false
   #current = 0
+  /** Where the match is that the user looks at. It stays there while others write. */
+  #place = 0
   #pause = 0
 
   constructor(editor: Editor) {
@@ -60,6 +62,9 @@ class FindBar {
     )
     this.#wanted.addEventListener('input', () => this.#find())
     this.element.addEventListener('keydown', (event) => this.#onKey(event))
+    editor.on('transaction', ({ transaction }) => {
+      this.#place = transaction.mapping.map(this.#place)
+    })
     editor.on('update', () => {
       clearTimeout(this.#pause)
       if (!this.element.hidden) this.#pause = window.setTimeout(() => this.#refresh(), pauseMs)
@@ -73,7 +78,8 @@ class FindBar {
   /** Opens the bar with the selected text, if it lies in one block. */
   open(): void {
     const { $from, from, to } = this.#editor.state.selection
-    const selected = to <= $from.end() ? this.#editor.state.doc.textBetween(from, to) : ''
+    const isInBlock = $from.parent.isTextblock && to <= $from.end()
+    const selected = isInBlock ? this.#editor.state.doc.textBetween(from, to) : ''
     if (selected !== '') this.#wanted.value = selected.slice(0, limits.characters)
     this.element.hidden = false
     this.#replacing.hidden = !this.#editor.isEditable
@@ -93,11 +99,8 @@ class FindBar {
 
   // Looks for the text from the caret on.
   #find(): void {
+    this.#place = this.#editor.state.selection.from
     this.#refresh()
-    const { from } = this.#editor.state.selection
-    const next = this.#matches.findIndex((match) => match.from >= from)
-    this.#current = Math.max(next, 0)
-    this.#show()
     this.#scroll()
   }
 
@@ -105,13 +108,18 @@ class FindBar {
     const { matches, isMore } = findMatches(this.#editor.state.doc, this.#wanted.value)
     this.#matches = matches
     this.#isMore = isMore
-    this.#current = Math.min(this.#current, Math.max(matches.length - 1, 0))
+    this.#current = Math.max(
+      matches.findIndex(({ from }) => from >= this.#place),
+      0,
+    )
+    this.#place = matches[this.#current]?.from ?? this.#place
     this.#show()
   }
 
   #step(steps: number): void {
     if (this.#matches.length === 0) return
     this.#current = (this.#current + steps + this.#matches.length) % this.#matches.length
+    this.#place = this.#matches[this.#current]?.from ?? 0
     this.#show()
     this.#scroll()
   }

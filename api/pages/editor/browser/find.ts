@@ -1,5 +1,6 @@
 import type { Editor } from '@tiptap/core'
 import type { Node as DocumentNode } from '@tiptap/pm/model'
+import { showBlockAt } from './block-window.ts'
 
 /** A place of the wanted text: positions of the document. */
 export type Match = { from: number; to: number }
@@ -50,12 +51,13 @@ export function hideMatches(): void {
 
 /** Scrolls to a match. */
 export function scrollToMatch(editor: Editor, match: Match): void {
+  showBlockAt(editor.view, match.from)
   const { node } = editor.view.domAtPos(match.from)
   const element = node instanceof Element ? node : node.parentElement
   element?.scrollIntoView({ block: 'center' })
 }
 
-/** Replaces matches, in one step that one undo takes back. The new text has the looks of the text before. */
+/** Replaces matches, in one step that one undo takes back. The new text has the formatting of the text before. */
 export function replaceMatches(editor: Editor, { matches, text }: { matches: Match[]; text: string }): void {
   if (!editor.isEditable) return
   const change = editor.state.tr

@@ -1,5 +1,4 @@
 import type { Editor, JSONContent } from '@tiptap/core'
-import { isChangeOrigin } from '@tiptap/extension-collaboration'
 import { Fragment, Slice } from '@tiptap/pm/model'
 import { Selection, TextSelection, type Transaction } from '@tiptap/pm/state'
 import { canSplit } from '@tiptap/pm/transform'
@@ -10,21 +9,21 @@ import { canSplit } from '@tiptap/pm/transform'
  */
 export class KeptPlace {
   readonly #editor: Editor
-  #place: ReturnType<Editor['utils']['createMappablePosition']>
+  #position: number
 
   constructor(editor: Editor, position: number) {
     this.#editor = editor
-    this.#place = editor.utils.createMappablePosition(position)
+    this.#position = position
     editor.on('transaction', this.#follow)
   }
 
   /** Where the place is now. */
   get position(): number {
-    return Math.min(this.#place.position, this.#editor.state.doc.content.size)
+    return Math.min(this.#position, this.#editor.state.doc.content.size)
   }
 
   moveTo(position: number): void {
-    this.#place = this.#editor.utils.createMappablePosition(position)
+    this.#position = position
   }
 
   forget(): void {
@@ -32,11 +31,7 @@ export class KeptPlace {
   }
 
   #follow = ({ transaction }: { transaction: Transaction }): void => {
-    if (!transaction.docChanged) return
-    // The binding replaces the whole document for a change by others, so only Yjs knows the place then.
-    if (isChangeOrigin(transaction))
-      this.#place = this.#editor.utils.getUpdatedPosition(this.#place, transaction).position
-    else this.moveTo(transaction.mapping.map(this.#place.position, -1))
+    if (transaction.docChanged) this.#position = transaction.mapping.map(this.#position, -1)
   }
 }
 

@@ -1,9 +1,11 @@
 import type { HocuspocusProvider } from '@hocuspocus/provider'
 import { Extension } from '@tiptap/core'
 import { Plugin, TextSelection, type Transaction } from '@tiptap/pm/state'
+import type { EditorView } from '@tiptap/pm/view'
 import {
   type ProsemirrorBinding,
   relativePositionToAbsolutePosition,
+  yCursorPluginKey,
   ySyncPluginKey,
   yUndoPluginKey,
 } from '@tiptap/y-tiptap'
@@ -12,14 +14,33 @@ import { type AbstractType, createAbsolutePositionFromRelativePosition, type Rel
 /**
  * Keeps the caret between the same two letters while others write before it. The binding of Yjs knows the place, but
  * puts the caret at its old offset when the text of the block has changed. That guess is only right for a block that
- * was put in the place of another block.
+ * was put in the place of another block. A place that the user has just chosen is kept, too.
  */
 export const KeptCaret = Extension.create<{ provider: HocuspocusProvider }>({
   name: 'keptCaret',
   addProseMirrorPlugins() {
     return [keptCaret(this.options.provider)]
   },
+  // The cursors of others are shown by a timer, with the selection that is known then.
+  dispatchTransaction({ transaction, next }) {
+    if (transaction.getMeta(yCursorPluginKey) !== undefined) {
+      const { view } = this.editor
+      readSelection(view)
+      const { doc, selection } = view.state
+      if (doc === transaction.before && !selection.eq(transaction.selection)) transaction.setSelection(selection)
+    }
+    next(transaction)
+  },
 })
+
+/**
+ * Reads the selection of the page. The browser tells of a click or a key a moment later, and whatever changes the page
+ * in between would undo the new place.
+ */
+export function readSelection(view: EditorView): void {
+  const { domObserver } = view as unknown as { domObserver: { flush: () => void } }
+  domObserver.flush()
+}
 
 // The binding has no selection outside of a transaction, which its types do not say.
 type Binding = Omit<ProsemirrorBinding, 'beforeTransactionSelection'> & {
@@ -29,6 +50,15 @@ type Origin = { isChangeOrigin?: boolean }
 
 function keptCaret(provider: HocuspocusProvider): Plugin {
   return new Plugin({
+    props: {
+      handleDOMEvents: {
+        // A key may ask for something that is done to the selection of the key before.
+        keydown(view, { isComposing }) {
+          if (!isComposing) readSelection(view)
+          return false
+        },
+      },
+    },
     appendTransaction(transactions, _before, state) {
       const change = transactions.findLast((one) => originOf(one)?.isChangeOrigin === true)
       if (change === undefined || !(state.selection instanceof TextSelection)) return null
@@ -49,15 +79,13 @@ function keptCaret(provider: HocuspocusProvider): Plugin {
       const forget = () => {
         binding.beforeTransactionSelection = null
       }
-      // The browser tells of a click or a key a moment later. A change by others in between would undo the new place.
-      const { domObserver } = view as unknown as { domObserver: { flush: () => void } }
-      const readSelection = () => domObserver.flush()
+      const read = () => readSelection(view)
       undoManager?.on('stack-item-popped', forget)
-      provider.on('message', readSelection)
+      provider.on('message', read)
       return {
         destroy() {
           undoManager?.off('stack-item-popped', forget)
-          provider.off('message', readSelection)
+          provider.off('message', read)
         },
       }
     },
@@ -73,7 +101,10 @@ function placeOf(binding: Binding, relative: RelativePosition | null | undefined
   if (!relative) return null
   const place = createAbsolutePositionFromRelativePosition(relative, binding.doc)
   if (place === null || isGone(place.type)) return null
-  return relativePositionToAbsolutePosition(binding.doc, binding.type, relative, binding.mapping)
+  const known = relativePositionToAbsolutePosition(binding.doc, binding.type, relative, binding.mapping)
+  // The binding takes the start of the first block for a mistake, whatever was deleted before the caret.
+  const isFirst = place.index === 0 && place.type.parent !== null && place.type.parent === binding.type.firstChild
+  return known ?? (isFirst ? 1 : null)
 }
 
 function isGone(type: AbstractType<unknown>): boolean {

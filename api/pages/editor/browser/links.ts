@@ -47,7 +47,9 @@ export async function editLink(editor: Editor): Promise<void> {
     label: 'Address',
     value: href,
     submit: href === '' ? 'Add' : 'Change',
-    ...(href !== '' && { remove: 'Remove the link', open: openableAddress(href, documentIdOf(editor)) }),
+    ...(href !== '' && { remove: 'Remove the link' }),
+    // Programs can write any address into a live document.
+    ...(isAllowedHref(href) && { open: openableAddress(href, documentIdOf(editor)) }),
   })
   editor.commands.focus()
   if (answer === null || !editor.isEditable) return

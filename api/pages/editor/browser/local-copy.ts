@@ -53,9 +53,33 @@ export class LocalCopy {
     return origin === this
   }
 
-  /** Notes whether there is text now that is not known to be stored by the service. */
+  /**
+   * Notes whether there is text now that is not known to be stored by the service. Another tab may have been closed
+   * with such text. The text comes into this document then, as if it were typed here, and is sent and noted anew.
+   */
   noteUnsaved(unsaved: boolean): void {
-    this.#write(({ notes }) => notes.put(Number(unsaved), unsavedKey))
+    const known = this.#updates
+    this.#write((stores) => {
+      if (unsaved) return void stores.notes.put(1, unsavedKey)
+      whenRead(stores.updates.count(), (count) => {
+        if (count === known) stores.notes.put(0, unsavedKey)
+        else this.#takeOver(stores)
+      })
+    })
+  }
+
+  // Takes over what other tabs have written. Without news for this document, nothing in the copy is unsaved.
+  #takeOver({ updates, notes }: Stores): void {
+    whenRead(updates.getAll(), (all: Uint8Array[]) => {
+      let isNew = false
+      const note = () => {
+        isNew = true
+      }
+      this.#live.on('update', note)
+      for (const update of all) applyUpdate(this.#live, update)
+      this.#live.off('update', note)
+      if (!isNew) notes.put(0, unsavedKey)
+    })
   }
 
   /** Resolves to whether the copy has everything that the document has now. */
@@ -79,10 +103,9 @@ export class LocalCopy {
   // Writes one state in place of all updates. Another tab may have written some that this page does not have.
   #fold({ updates }: Stores): void {
     this.#updates = 1
-    updates.getAll().addEventListener('success', ({ target }) => {
-      const { result } = target as IDBRequest<Uint8Array[]>
+    whenRead(updates.getAll(), (all: Uint8Array[]) => {
       this.#live.transact(() => {
-        for (const update of result) applyUpdate(this.#live, update)
+        for (const update of all) applyUpdate(this.#live, update)
       }, this)
       updates.clear()
       updates.add(encodeStateAsUpdate(this.#live))
@@ -136,6 +159,10 @@ async function readStored(name: string): Promise<Stored> {
   const stores = storesOf(database.transaction([updates, notes]))
   const [all, unsaved] = await Promise.all([getAll(stores.updates), get(stores.notes, unsavedKey)])
   return { database, updates: all, unsaved }
+}
+
+function whenRead<Result>(request: IDBRequest<Result>, use: (result: Result) => void): void {
+  request.addEventListener('success', () => use(request.result))
 }
 
 function storesOf(transaction: IDBTransaction): Stores {

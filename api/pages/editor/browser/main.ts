@@ -3,11 +3,11 @@ import { Connection } from './connection.ts'
 import { createEditor } from './editor.ts'
 import { createFindBar } from './find-bar.ts'
 import { openLocalCopy } from './local-copy.ts'
-import { createOutline, showNamedBlock } from './outline.ts'
+import { createOutline, showNamedBlocks } from './outline.ts'
 import { readPageData } from './page-data.ts'
 import { createPeopleLine } from './people.ts'
 import { openSlashMenu } from './slash-menu.ts'
-import { StatusLine } from './status-line.ts'
+import { StatusLine, type Warn } from './status-line.ts'
 import { readStoredState } from './stored-state.ts'
 import { editTitle } from './title.ts'
 import { createToolbar } from './toolbar.ts'
@@ -36,7 +36,7 @@ async function start(place: HTMLElement): Promise<void> {
   writing?.classList.add('live')
   writing?.querySelector('.text')?.remove()
   const { provider } = connection
-  const warn = (words: string) => line.warn(words)
+  const warn: Warn = (words, options) => line.warn(words, options)
   const editor = createEditor({ element: place, provider, page, editable: connection.writing, warn })
   const find = createFindBar(editor)
   const toolbar = createToolbar(editor, { openMenu: () => openSlashMenu(editor), openFind: find.open })
@@ -49,7 +49,7 @@ async function start(place: HTMLElement): Promise<void> {
     editor.setEditable(now)
     title?.setEditable(now)
   }
-  showNamedBlock(editor)
+  showNamedBlocks(editor)
 }
 
 // The milliseconds for which the user sees only the beginning of a long document while the editor waits for it.

@@ -19,6 +19,10 @@ export const MarkdownPaste = Extension.create<{ page: PageData }>({
         props: {
           handleKeyDown(_view, event) {
             isPlain = event.shiftKey && event.key.toLowerCase() === 'v'
+            // The paste comes a moment later. A paste from the menu of the mouse comes later, and is not plain.
+            setTimeout(() => {
+              isPlain = false
+            }, momentMs)
             return false
           },
           handlePaste(view, { clipboardData }) {
@@ -36,6 +40,9 @@ export const MarkdownPaste = Extension.create<{ page: PageData }>({
     ]
   },
 })
+
+// The milliseconds between the keys of a paste and the paste, at most.
+const momentMs = 500
 
 // The milliseconds in which the service answers, or the text is inserted as it is.
 const patienceMs = 10_000

@@ -1,5 +1,6 @@
 import type { Editor } from '@tiptap/core'
 import type { Node as DocumentNode } from '@tiptap/pm/model'
+import { scrollToBlock } from './block-window.ts'
 
 type Heading = { id: string; text: string; level: number }
 
@@ -31,10 +32,12 @@ export function createOutline(editor: Editor): HTMLElement {
   return outline
 }
 
-/** Shows the block that the address of the page names behind its `#`. */
-export function showNamedBlock(editor: Editor): void {
-  const id = decodeURIComponent(location.hash.slice(1))
-  if (id !== '') editor.view.dom.querySelector(`[data-block-id="${CSS.escape(id)}"]`)?.scrollIntoView()
+/** Shows the block that the address of the page names behind its `#`, also when the address changes. */
+export function showNamedBlocks(editor: Editor): void {
+  // The ids of blocks need no escapes, so the address is taken as it is.
+  const show = () => location.hash !== '' && scrollToBlock(editor.view, location.hash.slice(1))
+  addEventListener('hashchange', show)
+  show()
 }
 
 function headingsOf(doc: DocumentNode): Heading[] {
@@ -52,9 +55,8 @@ function line(editor: Editor, { id, text, level }: Heading): HTMLLIElement {
   link.href = `#${id}`
   link.dir = 'auto'
   link.textContent = text
-  link.addEventListener('click', () => {
-    editor.view.dom.querySelector(`[data-block-id="${CSS.escape(id)}"]`)?.scrollIntoView()
-  })
+  // The address may name this heading already, and then it does not change.
+  link.addEventListener('click', () => scrollToBlock(editor.view, id))
   item.append(link)
   return item
 }

@@ -1,6 +1,15 @@
 import type { HocuspocusProvider } from '@hocuspocus/provider'
 import { createDecoder, readVarInt, readVarString, readVarUint, readVarUint8Array } from 'lib0/decoding'
-import { ContentString, ContentType, type Doc, decodeUpdate, encodeStateAsUpdate, Item } from 'yjs'
+import {
+  ContentString,
+  ContentType,
+  type Doc,
+  decodeStateVector,
+  decodeUpdate,
+  encodeStateAsUpdate,
+  encodeStateVector,
+  Item,
+} from 'yjs'
 
 /*
  * Changes that the service has refused, because their user may only read the document now. They are in the document of
@@ -13,28 +22,32 @@ const firstStep = 0
 
 /**
  * Calls `onRefused` once with the refused text, when the service says that it has not taken changes. The text is empty
- * when the changes were deletions or looks.
+ * when the changes were deletions or formatting. The service also refuses what it has not read yet itself, so refusals
+ * count only while `isConcerned`: while there are changes of this page.
  */
-export function watchRefusals(provider: HocuspocusProvider, onRefused: (text: string) => void): void {
+export function watchRefusals(
+  provider: HocuspocusProvider,
+  { isConcerned, onRefused }: { isConcerned: () => boolean; onRefused: (text: string) => void },
+): void {
   let state: 'none' | 'asked' | 'told' = 'none'
   provider.on('message', ({ event }: { event: { data: ArrayBuffer } }) => {
     const decoder = createDecoder(new Uint8Array(event.data))
     readVarString(decoder)
     const type = readVarUint(decoder)
-    if (type === message.syncStatus && state === 'none' && readVarInt(decoder) === 0) {
+    if (type === message.syncStatus && state === 'none' && isConcerned() && readVarInt(decoder) === 0) {
       state = 'asked'
       // The service answers with what it has.
       provider.forceSync()
     } else if (type === message.sync && state === 'asked' && readVarUint(decoder) === firstStep) {
       state = 'told'
-      onRefused(textBeyond(provider.document, readVarUint8Array(decoder)))
+      onRefused(textBeyond(provider.document, decodeStateVector(readVarUint8Array(decoder))))
     }
   })
 }
 
-// The text in a live document that is not among what a state vector names, with a line for each stretch.
-function textBeyond(live: Doc, vector: Uint8Array): string {
-  const { structs } = decodeUpdate(encodeStateAsUpdate(live, vector))
+/** The text in a live document that is not among what a state vector names, with a line for each stretch. */
+export function textBeyond(live: Doc, vector: Map<number, number>): string {
+  const { structs } = decodeUpdate(encodeStateAsUpdate(live, encodeStateVector(vector)))
   let text = ''
   for (const struct of structs) {
     if (!(struct instanceof Item)) continue

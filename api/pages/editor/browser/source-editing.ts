@@ -1,7 +1,9 @@
 import { type Editor, Extension } from '@tiptap/core'
 import type { Node as DocumentNode } from '@tiptap/pm/model'
-import { NodeSelection, Plugin, type Transaction } from '@tiptap/pm/state'
+import { NodeSelection, Plugin } from '@tiptap/pm/state'
 import { ask } from './ask.ts'
+import { KeptPlace } from './insertion.ts'
+import type { Warn } from './status-line.ts'
 
 type Source = { attribute: string; title: string; label: string; multiline: boolean }
 
@@ -26,48 +28,50 @@ const sources: { [type: string]: Source } = {
 }
 
 /** A double click, or Enter on a selected node, opens the dialog in which the source of the node is written. */
-export const SourceEditing = Extension.create({
+export const SourceEditing = Extension.create<{ warn: Warn }>({
   name: 'sourceEditing',
   addKeyboardShortcuts() {
     return {
       Enter: () => {
         const { selection } = this.editor.state
-        return selection instanceof NodeSelection && editSource(this.editor, selection.node, selection.from)
+        if (!(selection instanceof NodeSelection)) return false
+        return editSource(this.editor, { node: selection.node, position: selection.from, ...this.options })
       },
     }
   },
   addProseMirrorPlugins() {
-    const { editor } = this
+    const { editor, options } = this
     return [
       new Plugin({
-        props: { handleDoubleClickOn: (_view, _at, node, position) => editSource(editor, node, position) },
+        props: {
+          handleDoubleClickOn: (_view, _at, node, position) => editSource(editor, { node, position, ...options }),
+        },
       }),
     ]
   },
 })
 
-function editSource(editor: Editor, node: DocumentNode, position: number): boolean {
-  const source = sources[node.type.name]
+type Edited = { node: DocumentNode; position: number; warn: Warn }
+
+function editSource(editor: Editor, edited: Edited): boolean {
+  const source = sources[edited.node.type.name]
   if (source === undefined || !editor.isEditable) return false
-  void change(editor, { source, node, position })
+  void change(editor, { source, ...edited })
   return true
 }
 
-async function change(editor: Editor, place: { source: Source; node: DocumentNode; position: number }): Promise<void> {
-  const { source, node, position } = place
+async function change(editor: Editor, edited: Edited & { source: Source }): Promise<void> {
+  const { source, node, position, warn } = edited
   const { attribute, title, label, multiline } = source
   const before = String(node.attrs[attribute] ?? '')
   // Others may write meanwhile, so the place is kept as they leave it.
-  let mapped = editor.utils.createMappablePosition(position)
-  const follow = ({ transaction }: { transaction: Transaction }) => {
-    mapped = editor.utils.getUpdatedPosition(mapped, transaction).position
-  }
-  editor.on('transaction', follow)
+  const place = new KeptPlace(editor, position)
   const answer = await ask({ title, label, value: before, multiline, submit: 'Change' })
-  editor.off('transaction', follow)
+  place.forget()
   editor.commands.focus()
   if (answer === null || answer === before) return
-  const now = editor.state.doc.nodeAt(mapped.position)
-  if (now?.type !== node.type) return
-  editor.view.dispatch(editor.state.tr.setNodeAttribute(mapped.position, attribute, answer))
+  const now = editor.state.doc.nodeAt(place.position)
+  if (now?.sameMarkup(node) && editor.isEditable)
+    editor.view.dispatch(editor.state.tr.setNodeAttribute(place.position, attribute, answer))
+  else warn('Somebody else has changed this meanwhile. Your text was not put there:', { quote: answer })
 }

@@ -47,8 +47,9 @@ function leaveTable({ state, view, commands }: Editor, direction: 'up' | 'down')
   let depth = $head.depth
   while (depth > 0 && $head.node(depth).type.name !== 'table') depth -= 1
   if (depth === 0 || !empty || !view.endOfTextblock(direction)) return false
-  // The table within the block around it, the row within the table, and the paragraph within the cell.
-  const isEdge = [depth - 1, depth, depth + 2].every((level) => {
+  // The table within the block around it, the row within the table, and everything within the cell.
+  const withinCell = Array.from({ length: $head.depth - depth - 2 }, (_, index) => depth + 2 + index)
+  const isEdge = [depth - 1, depth, ...withinCell].every((level) => {
     const edge = direction === 'up' ? 0 : $head.node(level).childCount - 1
     return $head.index(level) === edge
   })

@@ -132,7 +132,7 @@ export class PanelView {
   // The focus stays on the same control where the new content has it, too.
   #show(panel: Element): void {
     this.#place.toggleAttribute('data-pending', panel.hasAttribute('data-pending'))
-    if (this.#place.innerHTML === panel.innerHTML) return
+    if (shownIn(this.#place) === shownIn(panel)) return
     const focused = controls(this.#place).indexOf(document.activeElement as HTMLElement)
     const name = nameOf(document.activeElement)
     this.#place.replaceChildren(...panel.childNodes)
@@ -191,6 +191,13 @@ async function fetchPanel({ address, body }: Question): Promise<Answer | null> {
 // What a screen reader says about a panel that the user has changed: a message of the panel, or how fresh it is.
 function outcomeOf(panel: Element): string {
   return (panel.querySelector('.notice') ?? panel.querySelector('.freshness'))?.textContent?.trim() ?? ''
+}
+
+// The content of a panel. The keys of its forms differ in each answer.
+function shownIn(panel: Element): string {
+  const shown = panel.cloneNode(true) as Element
+  for (const key of shown.querySelectorAll('input[name="form_key"]')) key.remove()
+  return shown.innerHTML
 }
 
 function controls(place: HTMLElement): HTMLElement[] {
