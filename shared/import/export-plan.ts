@@ -5,8 +5,15 @@ import type { BodyNode, DocNode, Mark } from '../body/document.ts'
 import type { Properties } from '../documents/metadata.ts'
 import { Nullable } from '../schema/identifiers.ts'
 import { documentIdPattern } from '../schema/ids.ts'
-import type { NewIds, Plan, PlannedAttachment, PlannedBody, PlannedDocument, PlannedFolder } from './plan.ts'
-import type { PlannedContent } from './service-client.ts'
+import type {
+  NewIds,
+  Plan,
+  PlannedAttachment,
+  PlannedBody,
+  PlannedContent,
+  PlannedDocument,
+  PlannedFolder,
+} from './plan.ts'
 import { type ImportSource, readSourceText, type Skipped, SourceError } from './source.ts'
 
 // The largest manifest in bytes. A longer JSON text does not fit into one string.

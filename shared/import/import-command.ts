@@ -1,11 +1,9 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { KnowledgeBase, type Retry } from '../client/client.ts'
 import { type CommandLine, exitFailed, runCommandLine, UsageError } from '../process/command-line.ts'
-import type { Plan } from './plan.ts'
-import { type ImportResult, type ImportRun, ProgressDisplay, planOf, Refused, runImport } from './run.ts'
-import { FinalRefusal, ImportError, serviceClient } from './service-client.ts'
-import { type ImportSource, openFolder, openZip, SourceError, skipReasons } from './source.ts'
-import { type ImportEnd, ImportState } from './state.ts'
+import { importSource, isForPerson, patience } from './import.ts'
+import { type ImportResult, ProgressDisplay } from './run.ts'
 
 const usage = `usage: npm run --silent import -- <export.zip or folder> [options]
 
@@ -40,59 +38,18 @@ await runCommandLine({ usage, options, words: { least: 1, most: 1 }, explain }, 
 
 type Values = CommandLine<typeof options>['values']
 
-async function run(path: string, values: Values): Promise<ImportResult> {
+function run(path: string, values: Values): Promise<ImportResult> {
   const origin = originOf(values.url ?? process.env['ORIGIN'] ?? `http://localhost:${process.env['PORT'] || 3000}`)
-  const knowledgeBase = knowledgeBaseOf(values['knowledge-base'])
-  const token = tokenOf(values.token)
-  const source = await openSource(path)
-  try {
-    const plan = await planOf(source)
-    tellPlan(plan, values['list-skipped'])
-    const target = { origin, fingerprint: plan.fingerprint, knowledgeBase }
-    const state = await ImportState.open(values.state ?? `${resolve(path)}.import-state`, target)
-    if (state.resumedFrom !== null) tellResumed(state)
-    const client = serviceClient({ origin, token, onWait: tellWait })
-    return await importInto(state, { plan, client })
-  } finally {
-    await source.close()
+  const order = {
+    path,
+    origin,
+    knowledgeBase: knowledgeBaseOf(values['knowledge-base']),
+    state: values.state,
+    listsSkipped: values['list-skipped'],
   }
-}
-
-async function importInto(state: ImportState, { plan, client }: Pick<ImportRun, 'plan' | 'client'>) {
-  let end: ImportEnd = 'interrupted'
-  try {
-    // This call fails when the service is absent or the token is unknown, so the person learns of it before the import
-    // begins.
-    await client.GET('/me')
-    const result = await runImport({ plan, client, state, progress })
-    if (result.failed.length === 0) end = 'finished'
-    return result
-  } catch (error) {
-    if (error instanceof FinalRefusal || error instanceof Refused) end = 'refused'
-    throw error
-  } finally {
-    await state.close(end)
-  }
-}
-
-function tellPlan({ warnings, skipped }: Plan, listsSkipped: boolean): void {
-  for (const warning of warnings) progress.tell(warning)
-  if (listsSkipped) {
-    for (const { name, reason } of skipped) progress.tell(`skipped: ${JSON.stringify(name)}: ${skipReasons[reason]}`)
-  } else if (skipped.length > 0) {
-    progress.tell(`${skipped.length} files and folders of the source are skipped; --list-skipped names them`)
-  }
-}
-
-function tellResumed({ path, resumedFrom, folders, documents }: ImportState): void {
-  const made = `${folders.size} folders and ${documents.size} documents exist`
-  progress.tell(`going on with an import that began ${resumedFrom}: ${made}. To begin anew, remove ${path}`)
-}
-
-async function openSource(path: string): Promise<ImportSource> {
-  const found = statSync(path, { throwIfNoEntry: false })
-  if (found === undefined) throw new SourceError(`there is no ${path}`)
-  return found.isDirectory() ? openFolder(path) : openZip(path)
+  const userAgent = 'knowledge-base-documents-import/1 (import)'
+  const client = new KnowledgeBase({ origin, token: tokenOf(values.token), userAgent, onRetry: tellWait, ...patience })
+  return importSource(order, { client, progress })
 }
 
 function originOf(url: string): string {
@@ -115,12 +72,12 @@ function tokenOf(given: string | undefined): string {
   throw new UsageError('a token is needed: --token, or TOKEN in the environment')
 }
 
-function tellWait(seconds: number): void {
-  if (seconds >= 5) progress.tell(`waiting ${Math.round(seconds)} s for the service`)
+function tellWait({ delay }: Retry): void {
+  if (delay >= 5000) progress.tell(`waiting ${Math.round(delay / 1000)} s for the service`)
 }
 
 // Errors that the person can act on are printed without a stack.
 function explain(error: unknown): string {
-  if (error instanceof ImportError || error instanceof SourceError || error instanceof Refused) return error.message
+  if (isForPerson(error)) return error.message
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }

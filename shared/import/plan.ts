@@ -1,4 +1,4 @@
-import type { PlannedContent, PlannedMetadata } from './service-client.ts'
+import type { components } from '../client/client.ts'
 import type { Skipped } from './source.ts'
 
 /** Everything that an import will make, known before it makes anything. A folder comes after its parent. */
@@ -14,6 +14,15 @@ export type Plan = {
   /** Differences between the source and the import, in words for the person who imports. */
   warnings: string[]
 }
+
+/** A document as `POST /documents` takes it. */
+export type DocumentInput = components['schemas']['DocumentCreateInput']
+
+/** The metadata of a new document: everything but its id, its location and its body. */
+export type PlannedMetadata = Omit<DocumentInput, 'id' | 'knowledge_base_id' | 'folder_id' | 'content'>
+
+/** A body as the API takes it: Tiptap JSON or Markdown. */
+export type PlannedContent = components['schemas']['ContentInput']
 
 /** A folder of the plan. Keys name things within the source: they are ids of an export, or paths. */
 export type PlannedFolder = { key: string; parent: string | null; name: string }

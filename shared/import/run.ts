@@ -1,9 +1,18 @@
 import { createHash } from 'node:crypto'
 import pLimit from 'p-limit'
+import type { KnowledgeBase } from '../client/client.ts'
 import { manifestName, planOfExport } from './export-plan.ts'
 import { planOfMarkdown } from './markdown-plan.ts'
-import type { NewIds, Plan, PlannedAttachment, PlannedBody, PlannedDocument, PlannedFolder } from './plan.ts'
-import type { DocumentInput, ServiceClient } from './service-client.ts'
+import type {
+  DocumentInput,
+  NewIds,
+  Plan,
+  PlannedAttachment,
+  PlannedBody,
+  PlannedDocument,
+  PlannedFolder,
+} from './plan.ts'
+import { accepted, Refused } from './refusals.ts'
 import { type ImportSkipReason, type ImportSource, SourceError } from './source.ts'
 import type { ImportState } from './state.ts'
 
@@ -24,10 +33,10 @@ export type ImportResult = {
 type Failure = { name: string; reason: string }
 
 /** The plan of one import, the client that calls the service, the state on disk and the display of progress. */
-export type ImportRun = { plan: Plan; client: ServiceClient; state: ImportState; progress: ProgressDisplay }
+export type ImportRun = { plan: Plan; client: KnowledgeBase; state: ImportState; progress: Progress }
 
-/** An error by which the service refuses one document, folder or file. The import goes on with the other things. */
-export class Refused extends Error {}
+/** Is told how far an import is: parts of the work, each with a number of items, and messages. */
+export type Progress = Pick<ProgressDisplay, 'begin' | 'step' | 'tell'>
 
 const requestsAtOnce = 4
 
@@ -79,7 +88,7 @@ async function makeFolders(context: ImportRun & { steps: Steps; knowledgeBase: n
 }
 
 // A refused item does not stop the other items. Every other error ends the import.
-function lanes({ progress, failed }: { progress: ProgressDisplay; failed: Failure[] }) {
+function lanes({ progress, failed }: { progress: Progress; failed: Failure[] }) {
   return async <T extends { key: string }>(label: string, items: readonly T[], work: (item: T) => Promise<void>) => {
     const limit = pLimit(requestsAtOnce)
     progress.begin(label, items.length)
@@ -126,7 +135,7 @@ function countsOf({ skipped }: Plan): ImportResult['skipped'] {
 
 /** Makes the things of a plan through the API, one a call, and notes each of them in the state. */
 class Steps {
-  readonly #client: ServiceClient
+  readonly #client: KnowledgeBase
   readonly #state: ImportState
   readonly #ids: NewIds
 
@@ -141,16 +150,19 @@ class Steps {
 
   async makeKnowledgeBase(name: string): Promise<void> {
     const params = await this.#onceFor('knowledge-base')
-    const reply = await this.#client.POST('/knowledge-bases', { params, body: { name: shortened(name) } })
-    await this.#state.note({ knowledgeBase: dataOf(reply).id })
+    const { data } = await accepted(
+      this.#client.api.POST('/knowledge-bases', { params, body: { name: shortened(name) } }),
+    )
+    await this.#state.note({ knowledgeBase: data.id })
   }
 
   async makeFolder({ key, parent, name }: PlannedFolder, knowledgeBase: number): Promise<void> {
     const location =
       parent === null ? { knowledge_base_id: knowledgeBase } : { parent_id: this.#state.folders.get(parent) }
     const params = await this.#onceFor(`folder ${key}`)
-    const reply = await this.#client.POST('/folders', { params, body: { name: shortened(name), ...location } })
-    await this.#state.note({ folder: key, id: dataOf(reply).id })
+    const body = { name: shortened(name), ...location }
+    const { data } = await accepted(this.#client.api.POST('/folders', { params, body }))
+    await this.#state.note({ folder: key, id: data.id })
   }
 
   /** Makes a document with its body, or an empty document if the body names things whose ids are not known yet. */
@@ -168,13 +180,11 @@ class Steps {
   }
 
   async upload(attachment: PlannedAttachment, documentId: string): Promise<void> {
-    const bytes = new Uint8Array(await attachment.read())
-    const reply = await this.#client.POST('/attachments', {
-      params: await this.#onceFor(`attachment ${attachment.key}`),
-      body: { document_id: documentId, file: new File([bytes], attachment.filename, { type: attachment.contentType }) },
-      bodySerializer: formOf,
-    })
-    await this.#state.note({ attachment: attachment.key, id: dataOf(reply).id })
+    const { key, filename, contentType } = attachment
+    const file = new File([new Uint8Array(await attachment.read())], filename, { type: contentType })
+    const idempotencyKey = await this.#keyFor(`attachment ${key}`)
+    const { id } = await accepted(this.#client.upload({ documentId, file }, { idempotencyKey }))
+    await this.#state.note({ attachment: key, id })
   }
 
   /**
@@ -184,51 +194,40 @@ class Steps {
   async writeBody(planned: PlannedDocument): Promise<void> {
     const made = this.#state.documents.get(planned.key)
     if (made === undefined) return
-    const reply = await this.#client.PUT('/documents/{id}/content', {
-      params: { path: { id: made.id }, header: { 'If-Match': `"${made.version}"` } },
-      body: (await planned.read()).content(this.#ids),
-    })
-    if (reply.error?.error?.code !== 'version_conflict') dataOf(reply)
+    const body = (await planned.read()).content(this.#ids)
+    const params = { path: { id: made.id }, header: { 'If-Match': made.version } }
+    await accepted(this.#client.api.PUT('/documents/{id}/content', { params, body })).catch(unless('version_conflict'))
     await this.#state.note({ document: planned.key, ...made, written: true })
   }
 
   // The service never gives out an id twice. If the id of the source is or was in use, the copy gets a new id.
   async #createWithId(body: DocumentInput, { id, key }: PlannedDocument) {
-    const first = await this.#client.POST('/documents', {
-      params: await this.#onceFor(`document ${key}`),
-      body: id === null ? body : { ...body, id },
-    })
-    if (first.error?.error?.code !== 'document_id_conflict') return dataOf(first)
-    return dataOf(await this.#client.POST('/documents', { params: await this.#onceFor(`copy ${key}`), body }))
+    const create = async (body: DocumentInput, name: string) =>
+      (await accepted(this.#client.api.POST('/documents', { params: await this.#onceFor(name), body }))).data
+    if (id === null) return create(body, `document ${key}`)
+    const made = await create({ ...body, id }, `document ${key}`).catch(unless('document_id_conflict'))
+    return made ?? create(body, `copy ${key}`)
   }
 
   // The idempotency key of the request that makes a thing. A request that is sent again after a crash gets the answer
   // of the first request. The name of a thing is hashed, since names in a source have any length and characters. Keys
   // are short and have ASCII characters only.
-  async #onceFor(name: string): Promise<{ header: { 'Idempotency-Key': string } }> {
+  async #keyFor(name: string): Promise<string> {
     const run = await this.#state.begin()
     const hash = createHash('sha256').update(name).digest('hex').slice(0, 32)
-    return { header: { 'Idempotency-Key': `import-${run}-${hash}` } }
+    return `import-${run}-${hash}`
+  }
+
+  async #onceFor(name: string): Promise<{ header: { 'Idempotency-Key': string } }> {
+    return { header: { 'Idempotency-Key': await this.#keyFor(name) } }
   }
 }
 
-type Reply<Data> = {
-  data?: { data: Data }
-  error?: { error?: { code?: string; message?: string } }
-  response: Response
-}
-
-function dataOf<Data>({ data, error, response }: Reply<Data>): Data {
-  if (data?.data !== undefined) return data.data
-  const { code = '', message = 'no reason given' } = error?.error ?? {}
-  throw new Refused(`${response.status} ${code}: ${message}`)
-}
-
-function formOf(parts: { document_id: string; file: Blob }): FormData {
-  const form = new FormData()
-  form.set('document_id', parts.document_id)
-  form.set('file', parts.file)
-  return form
+// Passes over a refusal with the code, which the import expects.
+function unless(code: string): (error: unknown) => undefined {
+  return (error) => {
+    if (!(error instanceof Refused && error.code === code)) throw error
+  }
 }
 
 // Names of knowledge bases and folders have 1 to 200 characters, so longer names are cut, and an empty name becomes

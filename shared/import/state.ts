@@ -1,6 +1,6 @@
 import { type FileHandle, open, readFile, rm } from 'node:fs/promises'
 import { newId } from '../schema/ids.ts'
-import { ImportError } from './service-client.ts'
+import { ImportError } from './refusals.ts'
 
 /** The source and the destination of an import. An import with another target cannot continue from its state. */
 export type ImportTarget = { origin: string; fingerprint: string; knowledgeBase: number | null }

@@ -1,0 +1,234 @@
+import { newId } from '../../schema/ids.ts'
+import { readAlike, withoutRepeatedAnchors } from './blocks.ts'
+import { isSameBody, mergeDocument, type WholeDocument } from './document-merge.ts'
+import { bodyOf, keptOfNewFile, readFileText, writeFileText } from './file-text.ts'
+import type { FolderIds } from './folder-ids.ts'
+import { areSameLabels } from './labels.ts'
+import { readLocal } from './local-scan.ts'
+import { FileChanged, type LocalWriter } from './local-write.ts'
+import { directoryOf, titleOfPath } from './paths.ts'
+import type { Action, Update } from './plan.ts'
+import type { DocumentChange, ReadBody, SyncService } from './service.ts'
+import type { RemoteDocument } from './sides.ts'
+import type { SyncState } from './state.ts'
+
+/** What actions work with. `folders` finds and makes the folders of directories. */
+export type Work = {
+  root: string
+  state: SyncState
+  service: SyncService
+  writer: LocalWriter
+  folders: FolderIds
+}
+
+/**
+ * A conflict: the version of the service stays in the file, and the own version is in the copy beside it. `losses` says
+ * what of the own version the service cannot keep.
+ */
+export type Conflict = {
+  path: string
+  copy: string
+  document_id: string
+  blocks: string[]
+  labels: string[]
+  losses: string[]
+}
+
+/** How an action ended. */
+export type Outcome = {
+  /** `later`: a side has changed meanwhile, and the next round looks again. */
+  end: 'done' | 'later'
+  /** Why the action ended with `later`, if the disk was in the way. */
+  reason?: string
+  conflict?: Conflict
+  /** The document as the action has left it, or null if it is gone; absent if it is not known. */
+  document?: RemoteDocument | null
+}
+
+const later: Outcome = { end: 'later' }
+// How often a merge begins anew because somebody else has just written the document.
+const mostAttempts = 5
+
+/**
+ * Carries out one action. Every write is guarded: by the version of the body in the service, by the hash of the file on
+ * the disk. The state is noted last, so an action that is killed is planned again, and what it has done is found done.
+ */
+export async function applyAction(work: Work, action: Action): Promise<Outcome> {
+  const { state, service, writer } = work
+  try {
+    if (action.type === 'create') return await create(work, action)
+    if (action.type === 'update') return await update(work, action)
+    if (action.type === 'download') return await download(work, action)
+    if (action.type === 'trash' && !(await service.trash(action.id, action.version))) return later
+    if (action.type === 'remove') writer.remove(action.path, action.file.hash)
+    state.note({ forget: action.id })
+    return { end: 'done', document: null }
+  } catch (error) {
+    if (error instanceof FileChanged) return { ...later, reason: error.message }
+    throw error
+  }
+}
+
+async function create({ root, state, service, writer, folders }: Work, action: Action & { type: 'create' }) {
+  const { path, file } = action
+  const { text, hash } = readLocal(root, path)
+  if (hash !== file.hash) return later
+  const parts = readFileText(text, keptOfNewFile)
+  const sent = withoutRepeatedAnchors(bodyOf(parts))
+  const id = action.id ?? newId('doc')
+  // The id is noted before the document exists. After a crash the document is found again by this id.
+  if (action.id === null) state.note({ creating: { path, id } })
+  const created = await service.create({
+    id,
+    title: parts.title ?? titleOfPath(path),
+    tags: parts.tags,
+    properties: parts.properties,
+    folder_id: await folders.idOf(directoryOf(path)),
+    markdown: sent,
+  })
+  const body = created === null ? null : await service.body(id)
+  if (created === null || body === null) {
+    // An id that was used before is either the document of a killed sync, which the next listing shows, or lost.
+    if ((await service.document(id)) === null) state.note({ created: path })
+    return later
+  }
+  const document = { ...created, version: body.version }
+  const losses = readAlike(sent, body.markdown) ? [] : (await service.rehearse(id, sent)).losses
+  const conflict = await keepLost(writer, { path, text, document_id: id, losses })
+  const kept = state.keepText(body.markdown)
+  const newText = writeFileText(document, { body: body.markdown, path })
+  // If the file has changed meanwhile, the noted hash is that of the text which the service has.
+  const written = await writer.write(path, newText, hash).catch((error) => {
+    if (error instanceof FileChanged) return null
+    throw error
+  })
+  state.note({
+    entry: { id, path, hash: written?.hash ?? hash, stat: written?.stat ?? file.stat, document, body: kept },
+  })
+  state.note({ created: path })
+  return { ...(written === null ? later : { end: 'done' as const }), ...conflict, document }
+}
+
+// Keeps the text of a file of which the service cannot keep everything, before the file gets the text of the service.
+async function keepLost(
+  writer: LocalWriter,
+  lost: { path: string; text: string; document_id: string; losses: string[] },
+) {
+  const { text, ...conflict } = lost
+  if (lost.losses.length === 0) return {}
+  return { conflict: { ...conflict, copy: await writer.keepCopy(lost.path, text), blocks: [], labels: [] } }
+}
+
+async function download(
+  { state, service, writer }: Work,
+  { id, path, document: listed }: Action & { type: 'download' },
+) {
+  const body = await service.body(id)
+  if (body === null) return later
+  const document = { ...listed, version: body.version }
+  const { hash, stat } = await writer.write(path, writeFileText(document, { body: body.markdown, path }), null)
+  state.note({ entry: { id, path, hash, stat, document, body: state.keepText(body.markdown) } })
+  return { end: 'done' as const, document }
+}
+
+async function update(work: Work, action: Update): Promise<Outcome> {
+  const { root, state, service, writer } = work
+  const { id, from, path, file } = action
+  const { text, hash } = readLocal(root, from)
+  if (hash !== file.hash) return later
+  let outcome: Outcome = { end: 'done' }
+  let listed: RemoteDocument | null = action.document
+  for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
+    const sides = listed && (await sidesOf(work, action, listed))
+    if (sides === null) return { end: 'later', document: null }
+    const { base, theirs } = sides
+    let losses: string[] = []
+    const rehearse = async (markdown: string) => {
+      const read = await service.rehearse(id, markdown)
+      losses = read.losses
+      return read.markdown
+    }
+    const merge = await mergeDocument({ base, mine: { text, path: from }, theirs, rehearse })
+    if (merge.copy !== null) {
+      const copy = await writer.keepCopy(from, merge.copy)
+      const [blocks, labels] = [merge.conflicts.map(({ block_id }) => block_id), merge.labels.conflicts]
+      outcome = { ...outcome, conflict: { path, copy, document_id: id, blocks, labels, losses } }
+    }
+    const document = await writeLabels(work, { action, labels: merge.labels, theirs: theirs.document })
+    if (document === null) return { ...outcome, end: 'later', document: null }
+    if (document === 'changed') {
+      listed = await service.document(id)
+      continue
+    }
+    const written = await writeBody(service, { id, body: merge.body, theirs })
+    if (written !== null) {
+      const lost = { path: from, text, document_id: id, losses: [...losses, ...written.losses] }
+      outcome = { ...(await keepLost(writer, lost)), ...outcome }
+      return finish({ ...document, version: written.version }, written.markdown)
+    }
+    listed = await service.document(id)
+  }
+  return { ...outcome, end: 'later' }
+
+  async function finish(document: RemoteDocument, body: string): Promise<Outcome> {
+    const kept = state.keepText(body)
+    try {
+      if (path !== from) writer.move(from, path, hash)
+      const newText = writeFileText(document, { body, path })
+      const written = newText === text ? { hash, stat: file.stat } : await writer.write(path, newText, hash)
+      state.note({ entry: { id, path, ...written, document, body: kept } })
+      state.note({ created: from })
+      return { ...outcome, document }
+    } catch (error) {
+      if (error instanceof FileChanged) return { ...outcome, end: 'later', reason: error.message, document }
+      throw error
+    }
+  }
+}
+
+// The base and the present document. The body of an unchanged document is that of the base, so it need not be read.
+async function sidesOf(work: Work, { id, from, entry }: Update, listed: RemoteDocument) {
+  const { state, service } = work
+  const known = entry === null ? null : state.text(entry.body)
+  const base: WholeDocument | null =
+    entry === null || known === null ? null : { document: entry.document, body: known, path: entry.path }
+  const isUnchanged = base !== null && base.document.version === listed.version
+  const body = isUnchanged ? { markdown: base.body, version: listed.version } : await service.body(id)
+  if (body === null) return null
+  const document = { ...listed, version: body.version }
+  return { base, theirs: { document, body: body.markdown, path: entry?.path ?? from } }
+}
+
+type LabelWrite = {
+  action: Update
+  labels: Awaited<ReturnType<typeof mergeDocument>>['labels']
+  theirs: RemoteDocument
+}
+
+// Writes title, tags, properties and folder if they differ. Returns null if the document is gone, and `changed` if
+// somebody has changed them since the document was listed, so that the merge has to begin anew.
+async function writeLabels({ service, folders }: Work, { action, labels, theirs }: LabelWrite) {
+  const folderId = await folders.idOf(directoryOf(action.path))
+  const { title, tags, properties } = labels
+  const change: DocumentChange = {
+    ...(title !== theirs.title && { title }),
+    ...(!areSameLabels({ ...theirs, tags }, theirs) && { tags }),
+    ...(!areSameLabels({ ...theirs, properties }, theirs) && { properties }),
+    ...(folderId !== theirs.folder_id && { folder_id: folderId }),
+  }
+  if (Object.keys(change).length === 0) return theirs
+  const now = await service.document(theirs.id)
+  if (now === null) return null
+  const isSame = areSameLabels(now, theirs) && now.folder_id === theirs.folder_id
+  return isSame ? service.change(theirs, change) : 'changed'
+}
+
+// Returns the body as the service has it now; null if the document was changed meanwhile or is gone.
+async function writeBody(
+  service: SyncService,
+  { id, body, theirs }: { id: string; body: string; theirs: WholeDocument },
+): Promise<ReadBody | null> {
+  const { version } = theirs.document
+  if (isSameBody(body, theirs.body)) return { markdown: theirs.body, version, losses: [] }
+  return service.replace(id, { markdown: body, version })
+}

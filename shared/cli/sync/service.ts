@@ -1,0 +1,240 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type components, type KnowledgeBase, KnowledgeBaseError } from '../../client/client.ts'
+import type { Labels } from './labels.ts'
+import type { Folder } from './paths.ts'
+import type { RemoteDocument } from './sides.ts'
+import type { SyncTarget } from './state.ts'
+
+/** The documents and folders of the service that a sync is about. */
+export type Listing = { documents: Map<string, RemoteDocument>; folders: Map<number, Folder> }
+
+/** A body as Markdown with anchors, and its version. */
+export type Body = { markdown: string; version: string }
+
+/** A body as the service has read it. `losses` says what of the sent text the body cannot keep. */
+export type ReadBody = Body & { losses: string[] }
+
+/** A new document. `id` is chosen by the sync, so that a creation can be repeated. */
+export type NewDocument = Labels & { id: string; folder_id: number | null; markdown: string }
+
+/** What changes of a document; absent members stay. */
+export type DocumentChange = {
+  title?: string
+  tags?: readonly string[]
+  properties?: Labels['properties']
+  folder_id?: number | null
+}
+
+// How often a call is repeated. A first sync of thousands of files waits for several windows of the rate limit.
+const maxRetries = 12
+
+/** The calls of a sync. Each call throws a KnowledgeBaseError when the service refuses it for another reason. */
+export class SyncService {
+  readonly #service: KnowledgeBase
+  readonly #target: SyncTarget
+  readonly #signal: AbortSignal | undefined
+
+  constructor(service: KnowledgeBase, { target, signal }: { target: SyncTarget; signal?: AbortSignal | undefined }) {
+    this.#service = service
+    this.#target = target
+    this.#signal = signal
+  }
+
+  /**
+   * Lists the documents and folders below the synced folder. Throws the error 404 if the knowledge base or the synced
+   * folder is gone.
+   */
+  async listing(): Promise<Listing> {
+    for (let attempt = 1; ; attempt += 1) {
+      const [all, folders] = await Promise.all([this.#documents(), this.#folders()])
+      // A folder that was made or deleted between the two answers makes them contradict each other.
+      const isConsistent = all.every(({ folder_id }) => folder_id === null || folders.has(folder_id))
+      if (!isConsistent && attempt < 5) continue
+      if (!isConsistent) throw new Error('The folders of the knowledge base change too fast to be listed.')
+      const inside = insideOf(folders, this.#target)
+      const documents = all.filter(({ folder_id }) => inside.has(folder_id)).map(remoteOf)
+      return {
+        documents: new Map(documents.map((document) => [document.id, document])),
+        folders: new Map([...folders].filter(([id]) => inside.has(id))),
+      }
+    }
+  }
+
+  /** A document; null if it is gone, or is not in the synced knowledge base any more. */
+  async document(id: string): Promise<RemoteDocument | null> {
+    const found = await absent(this.#service.api.GET('/documents/{id}', this.#with({ path: { id } })))
+    if (found === null || found.data.knowledge_base_id !== this.#target.knowledge_base_id) return null
+    return remoteOf(found.data)
+  }
+
+  /** The body of a document; null if the document is gone. */
+  async body(id: string): Promise<Body | null> {
+    const query = { format: 'markdown', annotate: 'anchors' } as const
+    const found = await absent(this.#service.api.GET('/documents/{id}/content', this.#with({ path: { id }, query })))
+    return found && bodyOf(found.data)
+  }
+
+  /** Creates a document. Returns null if the id was used before. */
+  async create({ markdown, folder_id, ...document }: NewDocument): Promise<RemoteDocument | null> {
+    const { knowledge_base_id } = this.#target
+    const header = { 'Idempotency-Key': `sync-${document.id}` }
+    const body = {
+      ...document,
+      tags: [...document.tags],
+      knowledge_base_id,
+      ...(folder_id !== null && { folder_id }),
+      content: { format: 'markdown', content: markdown } as const,
+    }
+    try {
+      const { data } = await this.#service.api.POST('/documents', { ...this.#with({ header }), body })
+      return remoteOf(data)
+    } catch (error) {
+      // The same key with another text: the document was created by a sync that was killed.
+      if (isCode(error, 'document_id_conflict', 'idempotency_key_reused')) return null
+      throw error
+    }
+  }
+
+  /** The text as the service would write it if it were the body of the document. Nothing changes. */
+  async rehearse(id: string, markdown: string): Promise<ReadBody> {
+    const params = { path: { id }, query: { annotate: 'anchors', dry_run: true } as const, header: { 'If-Match': '*' } }
+    const body = { format: 'markdown', content: markdown } as const
+    const { data } = await this.#service.api.PUT('/documents/{id}/content', { ...this.#with(params), body })
+    return readBodyOf(data)
+  }
+
+  /** Replaces a body. Returns null if the document is gone, or its body has another version by now. */
+  async replace(id: string, { markdown, version }: Body): Promise<ReadBody | null> {
+    const params = { path: { id }, query: { annotate: 'anchors' } as const, header: { 'If-Match': version } }
+    const body = { format: 'markdown', content: markdown } as const
+    const call = this.#service.api.PUT('/documents/{id}/content', { ...this.#with(params), body })
+    const found = await absent(call, 'version_conflict')
+    return found && readBodyOf(found.data)
+  }
+
+  /** Changes metadata and folder. Returns null if the document is gone. */
+  async change(before: RemoteDocument, change: DocumentChange): Promise<RemoteDocument | null> {
+    const { folder_id, properties, tags, ...rest } = change
+    const place = folder_id === null ? { knowledge_base_id: this.#target.knowledge_base_id } : { folder_id }
+    const body = {
+      ...rest,
+      ...(tags && { tags: [...tags] }),
+      ...(properties && { properties_patch: patchOf(before.properties, properties) }),
+      ...(folder_id !== undefined && place),
+    }
+    const call = this.#service.api.PATCH('/documents/{id}', { ...this.#with({ path: { id: before.id } }), body })
+    const found = await absent(call)
+    return found && remoteOf(found.data)
+  }
+
+  /** Moves a document to the trash. Returns false if its body has another version by now. */
+  async trash(id: string, version: string): Promise<boolean> {
+    const params = { path: { id }, header: { 'If-Match': version } }
+    try {
+      await this.#service.api.DELETE('/documents/{id}', this.#with(params))
+      return true
+    } catch (error) {
+      if (isCode(error, 'version_conflict')) return false
+      if (error instanceof KnowledgeBaseError && error.status === 404) return true
+      throw error
+    }
+  }
+
+  /** Creates a folder in a folder, or in the root of the knowledge base. */
+  async createFolder(name: string, parentId: number | null): Promise<Folder> {
+    const { knowledge_base_id } = this.#target
+    const body = { name, ...(parentId === null ? { knowledge_base_id } : { parent_id: parentId }) }
+    const { data } = await this.#service.api.POST('/folders', { ...this.#with({}), body })
+    return { id: data.id, name: data.name, parent_id: data.parent_id }
+  }
+
+  /** Renames and moves a folder. */
+  async changeFolder({ id, name, parent_id }: Folder): Promise<void> {
+    await this.#service.api.PATCH('/folders/{id}', { ...this.#with({ path: { id } }), body: { name, parent_id } })
+  }
+
+  async #folders(): Promise<Map<number, Folder>> {
+    const params = { path: { id: this.#target.knowledge_base_id } }
+    const { data } = await this.#service.api.GET('/knowledge-bases/{id}/tree', this.#with(params))
+    const folders = new Map<number, Folder>()
+    const collect = (nodes: readonly TreeNode[]) => {
+      for (const node of nodes) {
+        if (node.type !== 'folder') continue
+        folders.set(node.id, { id: node.id, name: node.name, parent_id: node.parent_id })
+        collect(node.children ?? [])
+      }
+    }
+    collect(data.children as readonly TreeNode[])
+    return folders
+  }
+
+  async #documents(): Promise<ServiceDocument[]> {
+    const { knowledge_base_id } = this.#target
+    const query = { knowledge_base_id, include_variants: true, limit: 100 }
+    const documents: ServiceDocument[] = []
+    for await (const document of this.#service.items('/documents', this.#with({ query }))) documents.push(document)
+    return documents
+  }
+
+  #with<P>(params: P) {
+    return { params, maxRetries, ...(this.#signal && { signal: this.#signal }) }
+  }
+}
+
+// True if an error is a refusal with one of the codes.
+function isCode(error: unknown, ...codes: string[]): boolean {
+  return error instanceof KnowledgeBaseError && codes.includes(error.code)
+}
+
+// The ids of the synced folder and of all folders below it; null is the root of the knowledge base.
+function insideOf(folders: ReadonlyMap<number, Folder>, { folder_id: root }: SyncTarget): Set<number | null> {
+  if (root !== null && !folders.has(root)) {
+    const message = `The folder ${root} is not there any more.`
+    throw new KnowledgeBaseError(message, { code: 'folder_not_found', status: 404 })
+  }
+  const children = Map.groupBy(folders.values(), ({ parent_id }) => parent_id)
+  const inside = new Set<number | null>([root])
+  for (const id of inside) for (const child of children.get(id) ?? []) inside.add(child.id)
+  return inside
+}
+
+type ServiceDocument = components['schemas']['Document']
+type TreeNode = { type: string; id: number; name: string; parent_id: number | null; children?: readonly TreeNode[] }
+
+function remoteOf({ id, title, tags, properties, folder_id, version }: ServiceDocument): RemoteDocument {
+  return { id, title, tags, properties, folder_id, version }
+}
+
+function bodyOf(data: { content?: string; version: string }): Body {
+  return { markdown: data.content ?? '', version: data.version }
+}
+
+function readBodyOf(data: { content?: string; version: string; warnings?: readonly Warning[] }): ReadBody {
+  return { ...bodyOf(data), losses: (data.warnings ?? []).filter(isLoss).map(({ message }) => message) }
+}
+
+type Warning = components['schemas']['Warning']
+
+// True if a warning tells of content that is gone. A block that the body still has is not gone: only its Markdown is.
+function isLoss({ code, block_id }: Warning): boolean {
+  return lossCodes.has(code) || (code === 'block_dropped' && block_id === null)
+}
+
+const lossCodes = new Set(['image_dropped', 'link_removed', 'warnings_truncated'])
+
+// The answer, or null if the resource is gone or the call was refused with one of the codes.
+async function absent<T>(answer: Promise<T>, ...codes: string[]): Promise<T | null> {
+  try {
+    return await answer
+  } catch (error) {
+    if (isCode(error, 'document_not_found', ...codes)) return null
+    throw error
+  }
+}
+
+// The JSON merge patch that leads from some properties to others.
+function patchOf(before: Labels['properties'], after: Labels['properties']) {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)])
+  const changed = [...names].filter((name) => !isDeepStrictEqual(before[name], after[name]))
+  return Object.fromEntries(changed.map((name) => [name, after[name] ?? null]))
+}

@@ -1,0 +1,229 @@
+import pLimit from 'p-limit'
+import { KnowledgeBaseError } from '../../client/client.ts'
+import { applyAction, type Conflict } from './apply.ts'
+import { BrokenFrontMatter } from './document-merge.ts'
+import { FolderIds } from './folder-ids.ts'
+import { type Problem, scanFolder, UnusableFile } from './local-scan.ts'
+import { LocalWriter } from './local-write.ts'
+import { type Action, type Plan, planSync } from './plan.ts'
+import type { Listing, SyncService } from './service.ts'
+import type { LocalFile, RemoteDocument } from './sides.ts'
+import type { SyncState } from './state.ts'
+
+/** What a session works with. `mayDelete` allows a round to delete more than a tenth. */
+export type SessionOptions = {
+  root: string
+  state: SyncState
+  service: SyncService
+  mayDelete: boolean
+  onProgress?: (done: number, total: number) => void
+}
+
+/** A document that could not be synced. The other documents were. */
+export type Refusal = { path: string; code: string; message: string }
+
+/** The result of a round. */
+export type RoundResult = {
+  /** The actions that were carried out. */
+  done: Action[]
+  conflicts: Conflict[]
+  failed: Refusal[]
+  /** The actions that another round has to repeat, because a side has changed during this round. */
+  later: Refusal[]
+  /** Deletions that were left out, because there are more of them than a tenth of all documents. */
+  withheld: Action[]
+  /** The paths of files that are left alone. */
+  problems: Problem[]
+}
+
+/** A plan that is not carried out, with the files that would be left alone. */
+export type Preview = { plan: Plan; problems: Problem[] }
+
+const atOnce = 6
+// How long a deletion counts towards the tenth of all documents that may be deleted.
+const deletionMs = 60 * 60 * 1000
+
+/** The result of a round that has not begun. */
+export function newResult(): RoundResult {
+  return { done: [], conflicts: [], failed: [], later: [], withheld: [], problems: [] }
+}
+
+/** Syncs a folder round by round, and remembers what it knows of both sides from one round to the next. */
+export class SyncSession {
+  readonly #options: SessionOptions
+  readonly #files: Map<string, LocalFile>
+  #listing: Listing | null = null
+  #deleted: { type: Action['type']; at: number }[] = []
+  #directories: ReadonlySet<string> = new Set()
+
+  constructor(options: SessionOptions) {
+    this.#options = options
+    const { entries } = options.state
+    this.#files = new Map(
+      [...entries.values()].map(({ id, path, hash, stat }) => [
+        path,
+        { path, hash, stat, documentId: id, title: null },
+      ]),
+    )
+  }
+
+  /** What a round would do now. */
+  async preview(): Promise<Preview> {
+    const { plan, problems } = await this.#plan()
+    return { plan, problems }
+  }
+
+  /**
+   * Carries out one round. Throws when the service cannot be used at all; what was done by then is noted, and is in
+   * `result`.
+   */
+  async round(result: RoundResult = newResult()): Promise<RoundResult> {
+    const { root, state, service } = this.#options
+    const { plan, problems, listing } = await this.#plan()
+    const writer = new LocalWriter(root)
+    const folders = new FolderIds(service, plan.directories)
+    const { actions, withheld } = plan
+    Object.assign(result, { withheld, problems })
+    for (const { id, path } of plan.renamedFolders) {
+      const folder = await folders.rename(id, path).catch((error) => refusalOf(error, { path }))
+      if ('message' in folder) result.failed.push(folder)
+      else listing.folders.set(id, folder)
+    }
+    const work = { root, state, service, writer, folders }
+    // Files are deleted first, since new files may take their names. Documents are deleted last.
+    const parts = Map.groupBy(actions, turnOf)
+    let done = 0
+    const one = async (action: Action) => {
+      const outcome = await applyAction(work, action).catch((error) => refusalOf(error, action))
+      this.#options.onProgress?.(++done, actions.length)
+      if ('message' in outcome) return void result.failed.push(outcome)
+      this.#learn(listing, action, outcome.document)
+      if (outcome.conflict !== undefined) result.conflicts.push(outcome.conflict)
+      if (outcome.end === 'done') {
+        result.done.push(action)
+        if (action.type === 'trash' || action.type === 'remove')
+          this.#deleted.push({ type: action.type, at: Date.now() })
+      } else result.later.push(repetitionOf(action, outcome.reason))
+    }
+    try {
+      for (const part of [0, 1, 2] as const) await inLanes(parts.get(part) ?? [], one)
+      this.#noteUnchanged(plan)
+      if (result.later.length + result.failed.length === 0) this.#noteFolders(plan, folders, listing)
+    } finally {
+      for (const copy of await writer.settle()) {
+        result.conflicts.push({ path: copy, copy, document_id: '', blocks: [], labels: [], losses: [] })
+      }
+      state.tidy()
+    }
+    if (result.later.length > 0) this.#listing = null
+    return result
+  }
+
+  /** The folders of the last round, without the folder itself. */
+  get directories(): ReadonlySet<string> {
+    return this.#directories
+  }
+
+  /** Forgets what the service was like, so that the next round lists it anew. */
+  relist(): void {
+    this.#listing = null
+  }
+
+  /** Takes over that a document is as given, or gone. */
+  learn(id: string, document: RemoteDocument | null): void {
+    if (this.#listing === null) return
+    const folder = document?.folder_id ?? null
+    const isInside = document !== null && (folder === this.#root || this.#listing.folders.has(folder ?? 0))
+    if (isInside) this.#listing.documents.set(id, document)
+    else if (document === null) this.#listing.documents.delete(id)
+    else this.#listing = null
+  }
+
+  /** The document as the session knows it; undefined if it does not know it. */
+  known(id: string): RemoteDocument | undefined {
+    return this.#listing?.documents.get(id)
+  }
+
+  get #root(): number | null {
+    return this.#options.state.target.folder_id
+  }
+
+  async #plan(): Promise<{ plan: Plan; problems: Problem[]; listing: Listing }> {
+    const { root, state, service, mayDelete } = this.#options
+    this.#listing ??= await service.listing()
+    const listing = this.#listing
+    const files = scanFolder(root, this.#files)
+    this.#directories = files.directories
+    this.#files.clear()
+    for (const [path, file] of files.files) this.#files.set(path, file)
+    const { entries, creating, folders: knownFolders } = state
+    this.#deleted = this.#deleted.filter(({ at }) => at > Date.now() - deletionMs)
+    const countOf = (wanted: Action['type']) => this.#deleted.filter(({ type }) => type === wanted).length
+    const deleted = { documents: countOf('trash'), files: countOf('remove') }
+    const plan = planSync({ entries, creating, knownFolders, files, ...listing, root: this.#root, mayDelete, deleted })
+    return { plan, problems: files.problems, listing }
+  }
+
+  #learn(listing: Listing, action: Action, document: RemoteDocument | null | undefined): void {
+    if (document) listing.documents.set(document.id, document)
+    else if (document === null && 'id' in action && action.id !== null) listing.documents.delete(action.id)
+  }
+
+  // Notes times and paths that have changed without the text, so that the next scan need not read the file.
+  #noteUnchanged({ unchanged }: Plan): void {
+    for (const { entry, file } of unchanged) {
+      const { path, stat } = file
+      if (entry.path !== path || entry.stat !== stat) this.#options.state.note({ entry: { ...entry, path, stat } })
+    }
+  }
+
+  // The directories are noted only when all files are there. Until then a file in an old directory counts as not moved.
+  #noteFolders({ directories }: Plan, folders: FolderIds, listing: Listing): void {
+    const { state } = this.#options
+    for (const folder of folders.made) listing.folders.set(folder.id, folder)
+    const paths = new Map([...directories, ...folders.paths])
+    for (const { id, name, parent_id } of listing.folders.values()) {
+      const path = paths.get(id)
+      const known = state.folders.get(id)
+      const isKnown = known?.path === path && known?.name === name && known?.parent_id === parent_id
+      if (path !== undefined && !isKnown) state.note({ folder: { id, name, parent_id, path } })
+    }
+    for (const id of state.folders.keys()) if (!listing.folders.has(id)) state.note({ forgetFolder: id })
+  }
+}
+
+function repetitionOf({ path }: Action, reason = 'somebody else changes it all the time'): Refusal {
+  return { path, code: 'not_in_step', message: `This could not be finished: ${reason}.` }
+}
+
+function turnOf({ type }: Action): number {
+  if (type === 'remove') return 0
+  return type === 'trash' || type === 'forget' ? 2 : 1
+}
+
+// After an error no action begins. The error is thrown when the actions that had begun have ended.
+async function inLanes(actions: readonly Action[], work: (action: Action) => Promise<unknown>): Promise<void> {
+  const limit = pLimit(atOnce)
+  const errors: unknown[] = []
+  const one = async (action: Action) => {
+    if (errors.length === 0) await work(action).catch((error: unknown) => errors.push(error))
+  }
+  await Promise.all(actions.map((action) => limit(() => one(action))))
+  if (errors.length > 0) throw errors[0]
+}
+
+// What the disk refuses for one file or directory.
+const diskCodes = new Set(['EACCES', 'EPERM', 'EISDIR', 'EBUSY', 'ENAMETOOLONG'])
+const finalCodes = new Set(['quota_exceeded', 'insufficient_scope', 'knowledge_base_not_found'])
+
+// A refusal of one document does not stop the others. Rethrows an error after which no action can succeed.
+function refusalOf(error: unknown, { path }: { path: string }): Refusal {
+  if (error instanceof BrokenFrontMatter) return { path, code: 'invalid_front_matter', message: error.message }
+  if (error instanceof UnusableFile) return { path, code: error.reason, message: error.message }
+  const { code: diskCode = '', message: diskMessage } = error as NodeJS.ErrnoException
+  if (diskCodes.has(diskCode)) return { path, code: diskCode, message: diskMessage }
+  if (!(error instanceof KnowledgeBaseError) || finalCodes.has(error.code)) throw error
+  const { status = 0, code, message } = error
+  if (status < 400 || status === 401 || status >= 500) throw error
+  return { path, code, message }
+}

@@ -1,0 +1,48 @@
+import t from 'tap'
+import { KnowledgeBase } from '../../shared/client/client.ts'
+import { startTestService } from '../support/service.ts'
+
+const { origin, signUp } = await startTestService(t)
+
+t.test('a program reads, writes and lists with typed calls', async (t) => {
+  const { token } = await signUp()
+  const kb = new KnowledgeBase({ origin, token })
+  const { data: me } = await kb.api.GET('/me')
+  t.equal(me.user.id.startsWith('usr_'), true)
+  const { data: base } = await kb.api.POST('/knowledge-bases', { body: { name: 'Zoo' } })
+  for (const title of ['a', 'b', 'c']) {
+    await kb.api.POST('/documents', {
+      body: { title, knowledge_base_id: base.id, content: { format: 'markdown', content: 'text' }, tags: ['x'] },
+    })
+  }
+  const titles = []
+  const query = { knowledge_base_id: base.id, limit: 2, tag: ['x'] }
+  for await (const { title } of kb.items('/documents', { params: { query } })) titles.push(title)
+  t.strictSame(titles.sort(), ['a', 'b', 'c'])
+  const pages = []
+  for await (const { data, page } of kb.pages('/documents', { params: { query } }))
+    pages.push([data.length, page.has_more])
+  t.strictSame(pages, [
+    [2, true],
+    [1, false],
+  ])
+  const deleted = await kb.api.DELETE('/knowledge-bases/{id}', {
+    params: { path: { id: base.id } },
+    body: { confirm_id: String(base.id) },
+  })
+  t.equal(deleted.data, undefined)
+})
+
+t.test('an id that a program got from elsewhere never leads to another path', async (t) => {
+  const { token } = await signUp()
+  const kb = new KnowledgeBase({ origin, token })
+  const { data: made } = await kb.api.POST('/documents', { body: { title: 'one' } })
+  for (const targetDocId of ['..', '.', '']) {
+    const path = { id: made.id, targetDocId }
+    await t.rejects(kb.api.DELETE('/documents/{id}/translations/{targetDocId}', { params: { path } }), TypeError)
+    await t.rejects(kb.download(targetDocId), TypeError)
+  }
+  const id = '../documents?x=1#'
+  await t.rejects(kb.api.GET('/documents/{id}', { params: { path: { id } } }), { code: 'document_not_found' })
+  t.equal((await kb.api.GET('/documents/{id}', { params: { path: { id: made.id } } })).data.title, 'one')
+})
