@@ -2,7 +2,7 @@
 // imports only rooms that stand before it. test/architecture.test.ts fails when a folder of shared is missing here.
 const rooms = [
   // Infrastructure, which knows no noun.
-  ...['config', 'schema', 'errors', 'process', 'models', 'locales', 'database', 'turns', 'computations'],
+  ...['config', 'schema', 'errors', 'process', 'network', 'models', 'locales', 'database', 'turns', 'computations'],
   ...['events', 'jobs', 'quotas', 'requests', 'migrations', 'health', 'start'],
   // The core: what people write, and the log of who wrote it.
   ...['audit', 'auth', 'knowledge-bases', 'documents', 'body', 'differences'],
@@ -15,8 +15,10 @@ const rooms = [
   ...['reading', 'duplicates'],
   // What follows from a write or a deletion, in all nouns.
   'consequences',
-  // A client of the interface, no part of the service.
-  'import',
+  // A client of the interface, no part of the service, and what is built on it.
+  ...['client', 'import', 'cli'],
+  // Makes the package for other programs.
+  'packaging',
 ]
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -41,6 +43,24 @@ module.exports = {
       from: { path: `^shared/${room}/` },
       to: { path: `^shared/(${rooms.slice(index + 1).join('|')})/` },
     })),
+    // Programs elsewhere get this room alone, in browsers too.
+    {
+      name: 'client-imports-openapi-fetch-alone',
+      severity: 'error',
+      from: { path: '^shared/client/' },
+      to: { pathNot: '^(shared/client/|node_modules/openapi-fetch/)' },
+    },
+    // The command line is shipped too, and must not carry the service with it. It shares rules for names and front
+    // matter, which are functions of texts alone.
+    {
+      name: 'cli-imports-no-service',
+      severity: 'error',
+      from: { path: '^shared/cli/' },
+      to: {
+        path: '^(api|workers|shared)/',
+        pathNot: '^shared/((cli|client|import|schema)/|documents/(front-matter|metadata)|export/names)',
+      },
+    },
     {
       name: 'imports-exist',
       severity: 'error',

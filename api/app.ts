@@ -15,6 +15,8 @@ import { ClientGone } from './http/requesters.ts'
 import { apiPrefix, type Method, type Route } from './http/route.ts'
 import { type Server, server } from './http/serve.ts'
 import type { Service } from './http/service.ts'
+import { mcpRouter } from './mcp/endpoint.ts'
+import { oauthRouter } from './oauth/router.ts'
 import { originRouter } from './operations/origin.ts'
 import { sendErrorPage, wantsErrorPage } from './pages/error-page.ts'
 import { pages } from './pages/pages.ts'
@@ -42,7 +44,9 @@ export function createApp(service: Service): Express {
   app.use(helmet(securityHeaders(service.config.PUBLIC_ORIGIN)))
   app.use(cors({ ...corsOptions, origin: allowedOrigins(service.config.CORS_ALLOWED_ORIGINS) }))
   app.use(apiPrefix, apiRouter(service, routes))
+  app.use(mcpRouter(service, routes))
   app.use(originRouter(service, routes))
+  app.use(oauthRouter(service))
   app.use(pageRouter(service, pages))
   app.use(() => {
     throw new Refusal('route_not_found')
@@ -79,6 +83,7 @@ const corsOptions = {
     'Deprecation',
     'Sunset',
     'Link',
+    'WWW-Authenticate',
   ],
 }
 

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { openFileStore } from '../shared/attachments/store.ts'
+import type { AuthorizationServer } from '../shared/auth/oauth/authorization-server.ts'
 import type { OpenIdProvider } from '../shared/auth/openid.ts'
 import type { Config } from '../shared/config/config.ts'
-import { openDatabase } from '../shared/database/database.ts'
+import { type Database, openDatabase } from '../shared/database/database.ts'
 import { sessionName } from '../shared/health/queries.ts'
 import { openJobs } from '../shared/jobs/send.ts'
 import type { Logger } from '../shared/process/log.ts'
@@ -55,6 +56,7 @@ export async function startService(options: {
     rateLimiter: createRateLimiter({ database, config, log }),
     throttles: createThrottles({ database, log }),
     openid: await openOpenId(config),
+    oauth: oauthOnDemand({ config, database, log }),
     metrics,
     readJson,
     eventStreams,
@@ -69,6 +71,15 @@ export async function startService(options: {
       await jobs.stop()
       await database.end()
     },
+  }
+}
+
+// The library of the authorization server is large, so it is only loaded when the first program comes.
+function oauthOnDemand(context: { config: Config; database: Database; log: Logger }): Service['oauth'] {
+  let server: Promise<AuthorizationServer> | undefined
+  return () => {
+    server ??= import('./oauth/authorization-server.ts').then((module) => module.createAuthorizationServer(context))
+    return server
   }
 }
 

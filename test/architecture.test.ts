@@ -12,7 +12,7 @@ t.test('every folder of shared stands in the order of rooms, so that its imports
   const guarded = forbidden.flatMap(({ name }) => name.match(/^(.+)-imports-no-room-above$/)?.[1] ?? [])
   // The rule of a room names the rooms above it, so the last room has none.
   const missing = folders.map(({ name }) => name).filter((name) => !guarded.includes(name))
-  for (const name of missing.filter((name) => name !== 'import'))
+  for (const name of missing.filter((name) => name !== 'packaging'))
     t.fail(`.dependency-cruiser.cjs: add '${name}' to rooms, behind all folders of shared that it imports`)
   t.end()
 })

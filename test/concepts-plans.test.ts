@@ -1,3 +1,4 @@
+import pg from 'pg'
 import t, { type Test } from 'tap'
 import Type from 'typebox'
 import { onTheSpot } from '../shared/computations/ahead.ts'
@@ -10,17 +11,18 @@ import { findConcept } from '../shared/concepts/find.ts'
 import { mergeConcept } from '../shared/concepts/merge.ts'
 import { presentConcept, presentTraversed } from '../shared/concepts/present.ts'
 import { type ConceptFilter, conceptPage } from '../shared/concepts/queries.ts'
-import { type Traversal, traversedRelations } from '../shared/concepts/relation-queries.ts'
+import { relationsWithEvidenceIn, type Traversal, traversedRelations } from '../shared/concepts/relation-queries.ts'
 import { type Database, inTransaction, sql, type Transaction } from '../shared/database/database.ts'
 import { row } from '../shared/database/row.ts'
 import { newId } from '../shared/schema/ids.ts'
+import { rowsReadBy, statementsOf } from './support/plans.ts'
 import { startTestService } from './support/service.ts'
 
 const unguarded = { missing: [], require() {}, check() {} }
 const [source, target] = [newId('concept'), newId('concept')]
 
 t.test('whatever is done with a concept of ten thousand relations, no table is read from end to end', async (t) => {
-  const { database, signUp } = await startTestService(t)
+  const { config, database, signUp } = await startTestService(t)
   const ada = await signUp()
   const base = (await ada.post('/knowledge-bases', { name: 'Docs' })).body.data.id
   const { data: document } = (await ada.post('/documents', { title: 'Model', knowledge_base_id: base })).body
@@ -33,6 +35,7 @@ t.test('whatever is done with a concept of ten thousand relations, no table is r
     name: '',
     scopes: [],
     expiresAt: null,
+    clientName: null,
     memberships: [{ workspace_id: ada.workspace_id, name: '', role: 'owner' as const }],
   }
   const place = { workspaceId: ada.workspace_id, knowledgeBaseId: base, after: null, limit: 100 }
@@ -70,6 +73,18 @@ t.test('whatever is done with a concept of ten thousand relations, no table is r
       await presentTraversed(tx, { concept, relations, at: 5 })
     })
   }
+  await t.test('the evidence of one concept in one document is read, and nothing beside it', async (t) => {
+    const evidence = { workspaceId: ada.workspace_id, documentId: 'doc_9', conceptIds: [source], limit: 6 }
+    const [statement, ...others] = await statementsOf(async () => {
+      t.equal((await relationsWithEvidenceIn(database, evidence)).length, 5)
+    })
+    t.equal(others.length, 0)
+    const client = new pg.Client({ connectionString: config.DATABASE_URL })
+    await client.connect()
+    t.teardown(() => client.end())
+    const { most, plan } = await rowsReadBy(client, statement ?? { text: '', values: [] })
+    t.ok(most <= 6, plan)
+  })
   await readsIndexes('a relation in the hierarchy', (tx) => {
     const relation = { predicate: 'broader_than' as const, object: { kind: 'concept' as const, id: source } }
     return addRelation(tx, { id: target, caller, relation, guard: unguarded })
@@ -102,7 +117,7 @@ t.test('whatever is done with a concept of ten thousand relations, no table is r
 /*
  * Adds 20,000 copies of the first document, each with a pending and a reviewed candidate, and 20,000 concepts. Two more
  * concepts are each the object of 5,000 others. Each of the two has 2,500 concepts and 2,500 blocks of 500 documents as
- * objects. Half of these relations are the same for both.
+ * objects. Half of these relations are the same for both. 5,000 concepts have evidence in one document.
  */
 async function seed(database: Database, given: { workspaceId: string; base: number; block: string }): Promise<void> {
   const { workspaceId, base, block } = given
@@ -147,6 +162,9 @@ async function seed(database: Database, given: { workspaceId: string; base: numb
           'manual', NULL, NULL, NULL
         FROM generate_series(${index * 2500 + 1}::int, ${index * 2500 + 5000}::int) AS n`,
     ]),
+    sql.unsafe`${relation}
+      SELECT ${workspaceId}, 'crel_e' || n, 'concept_' || n, 'evidenced_by', 'block', 'doc_9', ${block} || n, 'manual',
+        'doc_9', ${block} || n, 'sha256:old' FROM generate_series(1, 5000) AS n`,
     sql.unsafe`
       INSERT INTO concept_candidates (workspace_id, id, document_id, block_id, name, normalized_name, excerpt,
         extractor, extractor_version, fingerprint, source_version, review_status, knowledge_base_id)

@@ -63,6 +63,8 @@ const samples: Record<string, { wrong: string; right: string; value: unknown }> 
   DEVICE_CODE_TTL_SECONDS: { wrong: '29', right: '30', value: 30 },
   DEVICE_POLL_INTERVAL_SECONDS: { wrong: '0', right: '1', value: 1 },
   DEVICE_TOKEN_TTL_DAYS: { wrong: '0', right: '3650', value: 3650 },
+  OAUTH_ACCESS_TOKEN_TTL_SECONDS: { wrong: '59', right: '60', value: 60 },
+  OAUTH_ALLOW_PRIVATE: { wrong: 'yes', right: 'true', value: true },
   SSE_MAX_STREAMS_PER_TOKEN: { wrong: '0', right: '1', value: 1 },
   SSE_RETENTION_DAYS: { wrong: '0', right: '1', value: 1 },
   SSE_HEARTBEAT_SECONDS: { wrong: '301', right: '300', value: 300 },

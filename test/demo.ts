@@ -1,12 +1,10 @@
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, openAsBlob, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import pLimit from 'p-limit'
+import { type components, KnowledgeBase, KnowledgeBaseError } from '../shared/client/client.ts'
 import { runCommandLine, UsageError } from '../shared/process/command-line.ts'
-import { uploaded } from './support/attachments.ts'
-import { Client, type Reply } from './support/client.ts'
 import { everyNode } from './support/every-node.ts'
 import { type MarkdownFile, markdownFiles } from './support/markdown-files.ts'
 import { root, startWholeService } from './support/processes.ts'
@@ -38,11 +36,10 @@ await runCommandLine({ usage, options: {}, words: { least: 0, most: 1 } }, async
 })
 
 async function demo(service: DemoService, files: MarkdownFile[]): Promise<void> {
-  const client = new Client(service)
+  const kb = clientOf(service)
   const started = performance.now()
-  const knowledgeBase = (await created(client, { path: '/knowledge-bases', body: { name: 'Demo' } })).body.data
-    .id as number
-  const place = { client, knowledgeBase }
+  const { data } = await kb.api.POST('/knowledge-bases', { body: { name: 'Demo' } })
+  const place = { kb, knowledgeBase: data.id }
   const refused = await importDocuments(place, { files, folders: await importFolders(place, files) })
   const written = performance.now()
   const projection = await completeProjection(place)
@@ -61,14 +58,14 @@ async function demo(service: DemoService, files: MarkdownFile[]): Promise<void> 
   print('page', service.origin + (await sharePage(place)))
 }
 
-type Place = { client: Client; knowledgeBase: number }
+type Place = { kb: KnowledgeBase; knowledgeBase: number }
 
-async function importFolders({ client, knowledgeBase }: Place, files: MarkdownFile[]): Promise<Map<string, number>> {
+async function importFolders({ kb, knowledgeBase }: Place, files: MarkdownFile[]): Promise<Map<string, number>> {
   const names = [...new Set(files.map((file) => file.package))]
   const folders = names.map((name) =>
     limit(async () => {
-      const { body } = await created(client, { path: '/folders', body: { name, knowledge_base_id: knowledgeBase } })
-      return [name, body.data.id as number] as const
+      const { data } = await kb.api.POST('/folders', { body: { name, knowledge_base_id: knowledgeBase } })
+      return [name, data.id] as const
     }),
   )
   return new Map(await Promise.all(folders))
@@ -76,7 +73,7 @@ async function importFolders({ client, knowledgeBase }: Place, files: MarkdownFi
 
 // What the service refuses for a good reason, such as a text over the limit, is told at the end.
 async function importDocuments(
-  { client, knowledgeBase }: Place,
+  { kb, knowledgeBase }: Place,
   { files, folders }: { files: MarkdownFile[]; folders: Map<string, number> },
 ): Promise<string[]> {
   const one = (file: MarkdownFile) => async () => {
@@ -84,45 +81,50 @@ async function importDocuments(
       title: file.title,
       knowledge_base_id: knowledgeBase,
       folder_id: folders.get(file.package),
-      content: { format: 'markdown', content: file.text },
+      content: { format: 'markdown' as const, content: file.text },
     }
-    const { status, text } = await call(client, { method: 'POST', path: '/documents', body })
-    return status === 201 ? [] : [`${file.package}, ${file.title}: ${status} ${text}`]
+    try {
+      await kb.api.POST('/documents', { body })
+      return []
+    } catch (error) {
+      if (!(error instanceof KnowledgeBaseError)) throw error
+      return [`${file.package}, ${file.title}: ${error.message}`]
+    }
   }
   return (await Promise.all(files.map((file) => limit(one(file))))).flat()
 }
 
-async function completeProjection({ client, knowledgeBase }: Place): Promise<{ complete: boolean; watermark: string }> {
+async function completeProjection({ kb, knowledgeBase }: Place) {
   for (;;) {
-    const path = `/search/v2?q=demo&limit=1&knowledge_base_id=${knowledgeBase}`
-    const { body } = await call(client, { method: 'GET', path })
-    if (body.data.projection.complete) return body.data.projection
-    await sleep(100)
+    const query = { q: 'demo', limit: 1, knowledge_base_id: knowledgeBase, wait_ms: 10_000 }
+    const { data } = await kb.api.GET('/search/v2', { params: { query } })
+    if (data.projection.complete) return data.projection
   }
 }
 
-async function search({ client, knowledgeBase }: Place, query: string): Promise<void> {
+async function search({ kb, knowledgeBase }: Place, query: string): Promise<void> {
   const before = performance.now()
-  const path = `/search/v2?q=${encodeURIComponent(query)}&knowledge_base_id=${knowledgeBase}`
-  const { body } = await call(client, { method: 'GET', path })
-  const [best] = body.data.results
+  const params = { query: { q: query, knowledge_base_id: knowledgeBase } }
+  const { results } = (await kb.api.GET('/search/v2', { params })).data
+  const [best] = results
   const ms = Math.round(performance.now() - before)
-  print('search', `${query}: ${body.data.results.length} hits in ${ms} ms, best in ${best?.path_text ?? 'none'}`)
+  print('search', `${query}: ${results.length} hits in ${ms} ms, best in ${best?.path_text ?? 'none'}`)
 }
 
 /** The path of a public page with one of everything that a document can hold. */
-async function sharePage({ client, knowledgeBase }: Place): Promise<string> {
-  const members = { title: 'Everything that a document can hold', knowledge_base_id: knowledgeBase }
-  const empty = { ...members, content: { format: 'markdown', content: '' } }
-  const { id } = (await created(client, { path: '/documents', body: empty })).body.data
-  const bytes = readFileSync(join(root, 'node_modules/playwright-core/lib/tools/dashboard/appIcon.png'))
-  const attachmentId = await uploaded(client, { documentId: id, bytes })
-  const document = { type: 'doc', content: everyNode({ attachmentId, documentId: id }) }
-  const guard = { 'if-match': '*' }
-  const reply = await client.put(`/documents/${id}/content`, { format: 'tiptap-json', document }, guard)
-  if (reply.status !== 200) throw new Error(`PUT /documents/${id}/content: ${reply.status} ${reply.text}`)
-  const { share_id } = (await created(client, { path: `/documents/${id}/public-share`, body: {} })).body.data
-  return `/s/${share_id}`
+async function sharePage({ kb, knowledgeBase }: Place): Promise<string> {
+  const empty = { title: 'Everything that a document can hold', knowledge_base_id: knowledgeBase }
+  const { id, version } = (await kb.api.POST('/documents', { body: empty })).data
+  const picture = join(root, 'node_modules/playwright-core/lib/tools/dashboard/appIcon.png')
+  const file = await openAsBlob(picture, { type: 'image/png' })
+  const attachment = await kb.upload({ documentId: id, file, filename: 'icon.png' })
+  const document = { type: 'doc', content: everyNode({ attachmentId: attachment.id, documentId: id }) }
+  await kb.api.PUT('/documents/{id}/content', {
+    params: { path: { id }, header: { 'If-Match': version } },
+    body: { format: 'tiptap-json', document: document as components['schemas']['TiptapDocumentInput'] },
+  })
+  const { data } = await kb.api.POST('/documents/{id}/public-share', { params: { path: { id } }, body: {} })
+  return `/s/${data.share_id}`
 }
 
 async function untilInterrupted(): Promise<void> {
@@ -132,26 +134,25 @@ async function untilInterrupted(): Promise<void> {
   } else print('note', 'This service stops now. To look at the page, run `npm start` first and the demo beside it.')
 }
 
-async function created(client: Client, { path, body }: { path: string; body: object }): Promise<Reply> {
-  const reply = await call(client, { method: 'POST', path, body })
-  if (reply.status !== 201) throw new Error(`POST ${path}: ${reply.status} ${reply.text}`)
-  return reply
-}
-
-/** Calls the service and waits when it says so. */
-async function call(client: Client, request: { method: string; path: string; body?: object }): Promise<Reply> {
-  const { method, path, body } = request
-  for (;;) {
-    const before = performance.now()
-    const reply = await client.call(method, path, body === undefined ? {} : { body })
-    const ms = performance.now() - before
-    requests += 1
-    if (ms > slowest.ms)
-      Object.assign(slowest, { name: `${method} ${path} ${body && 'title' in body ? body.title : ''}`, ms })
-    if (reply.status !== 429) return reply
-    waits += 1
-    await sleep(Number(reply.headers.get('retry-after')) * 1000)
-  }
+/** A client that waits when the service says so, and that notes how often and how long calls take. */
+function clientOf({ origin, token }: DemoService): KnowledgeBase {
+  return new KnowledgeBase({
+    origin,
+    token,
+    userAgent: 'knowledge-base-documents-demo/1 (demo)',
+    maxRetries: 12,
+    onRetry: () => {
+      waits += 1
+    },
+    async fetch(input, init) {
+      const before = performance.now()
+      const response = await fetch(input, init)
+      const ms = performance.now() - before
+      requests += 1
+      if (ms > slowest.ms) Object.assign(slowest, { name: `${init?.method} ${new URL(String(input)).pathname}`, ms })
+      return response
+    },
+  })
 }
 
 type DemoService = { origin: string; token: string; isTemporary: boolean; stop: () => Promise<unknown> }

@@ -64,6 +64,9 @@ t.test('a person can let a device read only, or refuse it', async (t) => {
     t.equal((await decide(person, { user_code, decision })).status, 200)
     t.same((await device.post('/auth/device/token', { device_code })).body.data.scopes, granted)
   }
+  const reader = await begin(device, { scopes: 'read_only' })
+  const offered = (await person.get(`/device?user_code=${reader.user_code}`)).html
+  t.notMatch(offered, 'approve_read_only', 'who asks for reading alone is not offered it twice')
   const writer = await begin(device, { scopes: ['documents:write'] })
   t.notMatch((await person.get(`/device?user_code=${writer.user_code}`)).html, 'approve_read_only')
   t.equal((await decide(person, { ...writer, decision: 'approve_read_only' })).status, 400, 'nothing would be left')

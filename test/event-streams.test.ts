@@ -100,7 +100,16 @@ t.test('a cursor resumes where it was, or at the nearest place from which nothin
 })
 
 function eventOf(id: number): WireEvent {
-  return { id, rowNo: id, workspaceId: 'ws_1', documentSetId: null, locale: null, text: Buffer.from(`<event ${id}>`) }
+  return {
+    id,
+    rowNo: id,
+    name: 'document.created',
+    documentId: 'doc_1',
+    workspaceId: 'ws_1',
+    documentSetId: null,
+    locale: null,
+    text: Buffer.from(`<event ${id}>`),
+  }
 }
 
 function turn(): Promise<void> {

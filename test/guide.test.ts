@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -23,7 +23,7 @@ import type { Setting } from '../shared/config/settings.ts'
 import { errorCatalogue } from '../shared/errors/error-catalogue.ts'
 import type { ErrorCode } from '../shared/errors/errors.ts'
 import { make } from './support/documents.ts'
-import { root } from './support/processes.ts'
+import { compiledCode, root } from './support/processes.ts'
 import { startTestService } from './support/service.ts'
 
 const chapters = new Map(chapterNames.map((name) => [name, readChapter(name)]))
@@ -31,7 +31,7 @@ const chapters = new Map(chapterNames.map((name) => [name, readChapter(name)]))
 t.test('every chapter is a file, in the map of the first page, and its anchors are those of GitHub', async (t) => {
   const files = readdirSync(join(root, 'api/guide'))
   t.same(files.sort(), chapterNames.map((name) => `${name}.md`).sort())
-  const listed = linksOf('index').filter((href) => /^[a-z]+\.md$/.test(href))
+  const listed = linksOf('index').filter((href) => /^[a-z-]+\.md$/.test(href))
   t.same(listed.sort(), [...files].filter((file) => file !== 'index.md').sort())
   for (const [name, { headings }] of chapters) {
     t.equal(headings.filter(({ depth }) => depth === 1).length, 1, `${name} has one title`)
@@ -45,7 +45,7 @@ t.test('every chapter is a file, in the map of the first page, and its anchors a
 
 t.test('every pointer to the guide leads to a heading', async (t) => {
   const pointers = sourceFiles().flatMap((path) =>
-    [...readFileSync(path, 'utf8').matchAll(/api\/guide\/([a-z]+)\.md(?:#([a-z0-9-]+))?/g)].map(
+    [...readFileSync(path, 'utf8').matchAll(/api\/guide\/([a-z-]+)\.md(?:#([a-z0-9-]+))?/g)].map(
       ([pointer, name, anchor]) => ({ path, pointer, name, anchor }),
     ),
   )
@@ -67,11 +67,24 @@ t.test('settings, codes, endpoints and members of the guide are those of the ser
   const reference = writeReference({ routes, config: config as never }) + description
   const warnings = readFileSync(join(root, 'shared/body/document.ts'), 'utf8')
   const live = ['denial', 'save-status'].map((name) => readFileSync(join(root, `api/collab/${name}.ts`), 'utf8'))
-  const known = new Set([reference, warnings, ...live].join('\n').match(/[A-Za-z][A-Za-z0-9_]*/g))
+  // The names of OAuth, as programs send and get them.
+  const oauth = ['support/oauth-program', 'oauth/requests.test', 'oauth/registration.test'].map((name) =>
+    readFileSync(join(root, `test/${name}.ts`), 'utf8'),
+  )
+  // The members of a message to the MCP endpoint, which the protocol names.
+  const protocol = 'jsonrpc method params arguments'
+  const service = new Set([reference, warnings, ...live, ...oauth, protocol].join('\n').match(words))
+  // The chapters of the command line and of the client also tell codes and variables of their own.
+  const programs: Partial<Record<ChapterName, Set<string>>> = {
+    'command-line': new Set([...service, ...wordsBelow('shared/cli/')]),
+    programs: new Set([...service, ...wordsBelow('shared/client/')]),
+  }
   const paths = [...routes.map(({ path }) => path), '/auth/device/code']
   for (const [name, { text, code, examples }] of chapters) {
+    const known = programs[name] ?? service
+    const isSetting = (span: string) => span in settings || (name in programs && known.has(span))
     for (const span of code) {
-      if (/^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$/.test(span)) t.ok(span in settings, `${name}: setting ${span}`)
+      if (/^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$/.test(span)) t.ok(isSetting(span), `${name}: setting ${span}`)
       if (/^[a-z]+(_[a-z]+)+$/.test(span)) t.ok(known.has(span), `${name}: ${span}`)
       const [, method, path = ''] = /^(GET|POST|PUT|PATCH|DELETE) ([/…][^?]*)/.exec(span) ?? []
       const isServed = (spec: (typeof routes)[number]) => spec.method === method && endsAs(spec.path, path)
@@ -186,6 +199,7 @@ t.test('every example of the guide for the shell runs as it stands', async (t) =
   const client = await service.signUp()
   const directory = await mkdtemp(join(tmpdir(), 'documents-guide-'))
   t.teardown(() => rm(directory, { recursive: true, force: true }))
+  const programs = await programsIn(directory)
   const [prelude = ''] = shellBlocks('index')
   for (const name of chapterNames) {
     for (const block of shellBlocks(name)) {
@@ -197,8 +211,10 @@ t.test('every example of the guide for the shell runs as it stands', async (t) =
       await client.delete(`/documents/${(await make(client, sample)).id}`)
       const { body: trash } = await client.get('/trash?limit=1')
       const env = {
-        PATH: process.env['PATH'],
+        PATH: `${programs}:${process.env['PATH']}`,
+        ...compiledCode,
         ...{ ORIGIN: service.origin, TOKEN: client.token, DOCUMENT: id, VERSION: version },
+        ...{ KB_ORIGIN: service.origin, KB_TOKEN: client.token },
         ...{ KNOWLEDGE_BASE: String(base.data.id), FOLDER: String(folder.data.id) },
         ENTRY: trash.data[0].id,
         ...{ HEADING: heading.block_id, BLOCK: paragraph.block_id, BLOCK_HASH: paragraph.hash },
@@ -209,10 +225,28 @@ t.test('every example of the guide for the shell runs as it stands', async (t) =
   }
 })
 
+// A folder with the program of the command line under its name, as an installation makes it.
+async function programsIn(directory: string): Promise<string> {
+  const folder = join(directory, 'bin')
+  await mkdir(folder)
+  const main = join(root, 'shared/cli/main.ts')
+  await writeFile(join(folder, 'knowledge-base'), `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`, {
+    mode: 0o755,
+  })
+  return folder
+}
+
 const sample = [
   { type: 'heading', attrs: { level: 1 }, content: [{ type: 'text', text: 'Water' }] },
   { type: 'paragraph', content: [{ type: 'text', text: 'An elephant drinks a hundred litres a day.' }] },
 ]
+
+const words = /[A-Za-z][A-Za-z0-9_]*/g
+
+function wordsBelow(folder: string): Set<string> {
+  const sources = sourceFiles().filter((path) => path.startsWith(join(root, folder)))
+  return new Set(sources.flatMap((path) => readFileSync(path, 'utf8').match(words) ?? []))
+}
 
 type Heading = { depth: number; text: string; anchor: string; offset: number }
 

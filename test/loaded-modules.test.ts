@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { readConfig } from '../shared/config/config.ts'
 import { databaseUrlBesideService } from '../shared/start/embedded-postgres.ts'
-import { startApi, startWholeService } from './support/processes.ts'
+import { startApi, startProcess, startWholeService } from './support/processes.ts'
 
 const recorder = fileURLToPath(new URL('support/record-modules.ts', import.meta.url))
 
@@ -15,6 +15,7 @@ const onDemand = [
   '@pg-boss/dashboard',
   'file-type',
   'highlight.js',
+  'oidc-provider',
   'openai',
   'openid-client',
   'pino-pretty',
@@ -56,6 +57,15 @@ t.test('a service at rest has loaded no library that it does not use', async (t)
   const other = await startApi({ ...bucket.env, ...settings, DATABASE_URL: url, DATA_DIR: directory })
   t.teardown(other.stop)
   t.strictSame(both(bucket.loaded('api_main.ts'), onDemand), ['@aws-sdk/client-s3'])
+})
+
+t.test('a command of the command line has not loaded the libraries of sync and import', async (t) => {
+  const { directory, env, loaded } = recording(t)
+  const command = startProcess('shared/cli/main.ts', { words: ['whoami'], env: { ...env, HOME: directory } })
+  t.equal(await command.ended, 4)
+  const commandLine = loaded('shared_cli_main.ts')
+  t.ok(isSubset(['commander', 'string-width'], commandLine), 'the record shows what is used')
+  t.strictSame(both(commandLine, ['p-limit', 'remark', 'typebox', 'ulid', 'unified', 'yaml', 'yauzl']), [])
 })
 
 // A folder, the environment in which processes record their modules, and the packages that a program has loaded.

@@ -75,6 +75,7 @@ const others: Node[] = [
 export async function writeEverything() {
   await client.POST('/auth/device/code', { body: { client_name: 'A tool', scopes: ['documents:read'] } })
   await client.POST('/auth/device/token', { body: { device_code: 'x' } })
+  await client.POST('/auth/revoke', { body: { token: 'x' } })
 
   await client.POST('/knowledge-bases', { body: { name: 'Zoo' }, params: { header: { 'Idempotency-Key': 'once' } } })
   await client.PATCH('/knowledge-bases/{id}', { params: { path: { id: 12 } }, body: { name: 'Park' } })

@@ -55,7 +55,7 @@ t.test('every endpoint of the table is described with its scopes, errors and hea
   for (const spec of routes.filter(({ listed }) => listed !== 'reference')) {
     const operation = description.paths[spec.path]?.[spec.method.toLowerCase()]
     t.ok(operation, `${spec.method} ${spec.path}`)
-    t.same(operation?.security, spec.access === 'anyone' ? [] : [{ bearer: spec.scopes }])
+    t.same(operation?.security, spec.access === 'anyone' ? [] : [{ bearer: spec.scopes }, { oauth2: spec.scopes }])
     const text = JSON.stringify([operation, description.components.responses])
     for (const code of spec.errors) t.match(text, `"${code}"`, `${spec.operationId} lists ${code}`)
   }

@@ -320,11 +320,12 @@ t.test('for any body and budget, parts are within it or single blocks, and toget
     view: fc.constantFrom('markdown', 'plain-text', 'tiptap-json'),
     budget: fc.integer({ min: 64, max: 400 }),
     around: fc.option(fc.nat()),
+    annotate: fc.constantFrom('', '&annotate=anchors', '&annotate=hashes'),
     context: fc.tuple(fc.nat(6), fc.nat(6)),
   })
   const { id } = await make(ada, [p('x')])
   await fc.assert(
-    fc.asyncProperty(input, async ({ blocks, view, budget, around, context: [before, after] }) => {
+    fc.asyncProperty(input, async ({ blocks, view, budget, around, annotate, context: [before, after] }) => {
       await put(ada, id, blocks)
       const made = await bodyOf(ada, id)
       const length = made.blocks.length
@@ -334,7 +335,7 @@ t.test('for any body and budget, parts are within it or single blocks, and toget
         to_position: centre === null ? length - 1 : Math.min(length - 1, centre + after),
       }
       const place = centre === null ? '' : `&around=${made.blocks[centre]?.attrs.id}`
-      const query = `view=${view}&max_tokens=${budget}&context_before=${before}&context_after=${after}${place}`
+      const query = `view=${view}&max_tokens=${budget}&context_before=${before}&context_after=${after}${place}${annotate}`
       const parts = await walk(ada, made, query)
       const [first] = parts
       let next = first?.range.from_position ?? -1

@@ -62,7 +62,7 @@ t.test('the README lists the processes of the Procfile, and the Procfile every t
 t.test('the README explains scripts that exist', async (t) => {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object }
   const mentioned = [...readme.matchAll(/`npm (?:run (?:--silent )?)?([a-z]+)/g)].map(([, name = '']) => name)
-  for (const name of new Set(mentioned)) t.ok(name in scripts || name === 'ci', name)
+  for (const name of new Set(mentioned)) t.ok(name in scripts || ['ci', 'install', 'pack'].includes(name), name)
 })
 
 // The rows below the head of the first table of a section.

@@ -58,7 +58,7 @@ t.test('documents that grow while others are read do not make one page of the bo
   const { database: db } = service
   const growing = Array.from({ length: 8 }, (_, n) => `doc_small_${n}`)
   await copies((await write(ada, [p('small')])).id, growing)
-  const caller = await callerOf({ database, pepper: config.TOKEN_PEPPER }, ada.token)
+  const caller = await callerOf({ database, config }, { bearer: ada.token, resource: 'api' })
   const pages: number[] = []
   // A database in which people write between two statements of one read.
   const grown: Queryable = Object.assign(Object.create(db), {
@@ -97,7 +97,7 @@ t.test('a document that takes too much to be computed leaves the others readable
   const headings = Array.from({ length: 5000 }, (_, n) => h(1 + (n % 6), `Heading ${n}`))
   const { id: costly } = await write(ada, [...headings, ...bulk])
   const { id: small } = await write(ada, [h(1, 'Small')])
-  const caller = await callerOf({ database, pepper: config.TOKEN_PEPPER }, ada.token)
+  const caller = await callerOf({ database, config }, { bearer: ada.token, resource: 'api' })
   const read = () =>
     readSeveral(service.database, { caller, ids: [small, costly], view: 'outline', maxTokens: undefined })
   const requester = { workspaceId: ada.workspace_id, userId: ada.user_id }

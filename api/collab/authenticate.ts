@@ -77,8 +77,7 @@ async function identify(context: Context, attempt: Attempt): Promise<Identified>
   try {
     if (token === '') throw new Denial('missing_token')
     if (isTicket(token)) return await holderOf(context, { ticket: token, documentId })
-    const { database, config } = context
-    return { caller: await callerOf({ database, pepper: config.TOKEN_PEPPER }, token), sessionHash: null }
+    return { caller: await callerOf(context, { bearer: token, resource: 'api' }), sessionHash: null }
   } catch (error) {
     if (!(error instanceof Refusal || error instanceof Denial)) throw error
     await countFailure(context.rateLimiter, address)
@@ -104,5 +103,6 @@ async function holderOf(
   const user = await findSessionByHash(database, Buffer.from(ticket.sessionHash, 'hex'))
   if (user === null || user.userId !== ticket.userId) throw new Denial('invalid_token')
   const memberships = await membershipsOf(database, user.userId)
-  return { caller: { ...user, tokenId: '', scopes, expiresAt: null, memberships }, sessionHash: ticket.sessionHash }
+  const caller = { ...user, tokenId: '', scopes, expiresAt: null, clientName: null, memberships }
+  return { caller, sessionHash: ticket.sessionHash }
 }

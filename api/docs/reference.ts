@@ -56,6 +56,11 @@ export function describeReference(input: ReferenceInput): Reference {
     text: [
       `This is narrative reference ${referenceVersion}; interface description ${descriptionVersion} prevails.`,
       `The interface description is \`${config.PUBLIC_ORIGIN}/api/openapi.json\` (OpenAPI 3.1).`,
+      [
+        `Agents call the same endpoints as [tools over MCP](/guide/mcp.md), at \`${config.PUBLIC_ORIGIN}/mcp\`.`,
+        'Programs in JavaScript and TypeScript have a [typed client](/guide/programs.md), and people and scripts a',
+        '[command line](/guide/command-line.md).',
+      ].join(' '),
       'This reference lists what there is. The [guide](/guide/index.md) explains how it behaves, chapter by chapter.',
     ].join('\n\n'),
     chapters: [

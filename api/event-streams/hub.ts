@@ -9,8 +9,9 @@ import { type EventFilter, filteredEvents, logExtent, unnumberedRows } from '../
 import type { StreamLease } from '../../shared/events/stream-leases.ts'
 import type { Logger } from '../../shared/process/log.ts'
 import { type Feed, pageSize, tailLog } from './feed.ts'
+import { Follower, type FollowHandlers } from './follower.ts'
 import { type Leases, openLeases } from './leases.ts'
-import { EventStream, type Rendered, type StreamOptions, type StreamSource } from './stream.ts'
+import { type EventReader, EventStream, type Rendered, type StreamOptions, type StreamSource } from './stream.ts'
 import { opening, resumption, syncRequired, type WireEvent, wireEvent } from './wire.ts'
 
 /** A client's request for a stream. */
@@ -33,6 +34,11 @@ export type EventStreams = {
    * `too_many_streams`, and with 503 while the service ends.
    */
   open: (request: StreamRequest) => Promise<(response: Response) => Promise<void>>
+  /**
+   * Follows the events that the caller may see, with a lease of the token as any stream. Returns the function that ends
+   * the following. Refuses as `open` does.
+   */
+  follow: (request: { caller: Caller } & FollowHandlers) => Promise<() => void>
   /** Ends all streams, so that their clients reconnect elsewhere, and opens no more streams. */
   end: () => void
   /** Ends all streams, stops reading the log and releases all leases. */
@@ -56,7 +62,12 @@ export function openEventStreams(options: Options): EventStreams {
       this.set(hub.size)
     },
   })
-  return { open: (request) => hub.open(request), end: () => hub.end(), close: () => hub.close() }
+  return {
+    open: (request) => hub.open(request),
+    follow: (request) => hub.follow(request),
+    end: () => hub.end(),
+    close: () => hub.close(),
+  }
 }
 
 // The longest time for which a stream may rely on the rights of its token as they were last read. The end of a token or
@@ -74,7 +85,7 @@ type StreamStart = Omit<StreamOptions, 'response'> & { syncRequired: boolean }
 
 class Hub {
   readonly #options: Options
-  readonly #streams = new Set<EventStream>()
+  readonly #readers = new Set<EventReader>()
   readonly #leases: Leases
   readonly #timers: NodeJS.Timeout[] = []
   readonly #heartbeatMs: number
@@ -97,13 +108,11 @@ class Hub {
   }
 
   get size(): number {
-    return this.#streams.size
+    return this.#readers.size
   }
 
   async open(request: StreamRequest): Promise<(response: Response) => Promise<void>> {
-    if (this.#ending) throw new Refusal('service_unavailable', { headers: { 'Retry-After': String(retrySeconds) } })
-    const feed = await this.#started()
-    const lease = await this.#takeLease(request.caller.tokenId)
+    const { feed, lease } = await this.#admit(request.caller)
     try {
       const { caller, documentSetId, locale, lastEventId } = request
       const filter = { workspaceIds: visibleWorkspaces(caller), documentSetId, locale }
@@ -116,32 +125,46 @@ class Hub {
     }
   }
 
+  async follow({ caller, ...handlers }: { caller: Caller } & FollowHandlers): Promise<() => void> {
+    const { lease } = await this.#admit(caller)
+    const follower = new Follower({ lease, workspaceIds: visibleWorkspaces(caller), ...handlers })
+    this.#readers.add(follower)
+    if (this.#ending) follower.end()
+    return () => this.#detach(follower)
+  }
+
   end(): void {
     this.#ending = true
-    for (const stream of this.#streams) stream.end()
+    for (const reader of this.#readers) reader.end()
   }
 
   async close(): Promise<void> {
     this.end()
     for (const timer of this.#timers) clearInterval(timer)
     await this.#feed?.then((feed) => feed.close()).catch(() => {})
-    for (const stream of this.#streams) this.#detach(stream)
+    for (const reader of this.#readers) this.#detach(reader)
     await this.#leases.settled()
   }
 
   async #attach(response: Response, start: StreamStart): Promise<void> {
     const stream = new EventStream({ ...start, response })
-    this.#streams.add(stream)
+    this.#readers.add(stream)
     response.on('close', () => this.#detach(stream))
     if (response.destroyed) this.#detach(stream)
     if (this.#ending) stream.end()
     await stream.start(start.syncRequired ? opening + syncRequired(start.position) : opening)
   }
 
-  #detach(stream: EventStream): void {
-    if (!this.#streams.delete(stream)) return
-    stream.cut()
-    this.#leases.release(stream.lease)
+  #detach(reader: EventReader): void {
+    if (!this.#readers.delete(reader)) return
+    reader.cut()
+    this.#leases.release(reader.lease)
+  }
+
+  async #admit(caller: Caller): Promise<{ feed: Feed; lease: StreamLease }> {
+    if (this.#ending) throw new Refusal('service_unavailable', { headers: { 'Retry-After': String(retrySeconds) } })
+    const feed = await this.#started()
+    return { feed, lease: await this.#takeLease(caller.tokenId) }
   }
 
   async #takeLease(tokenId: string): Promise<StreamLease> {
@@ -217,26 +240,26 @@ class Hub {
     // After an outage of the database, the rights were read too long ago to be relied on. So they are read again first.
     if (performance.now() - this.#checkedAt > this.#doubtMs) await this.#check()
     const rendered: Rendered = new Map()
-    for (const stream of this.#streams) stream.deliver(events, rendered)
+    for (const reader of this.#readers) reader.deliver(events, rendered)
   }
 
   async #beat(feed: Feed): Promise<void> {
-    for (const stream of this.#streams) stream.beat(this.#heartbeatMs)
+    for (const reader of this.#readers) reader.beat(this.#heartbeatMs)
     feed.wake()
-    await this.#leases.renew([...this.#streams].map(({ lease }) => lease))
+    await this.#leases.renew([...this.#readers].map(({ lease }) => lease))
   }
 
   async #check(): Promise<void> {
     const asked = performance.now()
-    const streams = [...this.#streams]
-    const tokenIds = [...new Set(streams.map(({ lease }) => lease.tokenId))]
+    const readers = [...this.#readers]
+    const tokenIds = [...new Set(readers.map(({ lease }) => lease.tokenId))]
     const standings = tokenIds.length === 0 ? [] : await tokenStandings(this.#options.database, tokenIds)
     const byToken = new Map(standings.map((standing) => [standing.token_id, standing]))
-    for (const stream of streams) {
-      const standing = byToken.get(stream.lease.tokenId)
-      if (standing === undefined || standing.revoked_at !== null) stream.revoke('revoked')
-      else if (standing.expires_at !== null && standing.expires_at <= Date.now()) stream.revoke('expired')
-      else stream.show(standing.workspace_ids)
+    for (const reader of readers) {
+      const standing = byToken.get(reader.lease.tokenId)
+      if (standing === undefined || standing.revoked_at !== null) reader.revoke('revoked')
+      else if (standing.expires_at !== null && standing.expires_at <= Date.now()) reader.revoke('expired')
+      else reader.show(standing.workspace_ids)
     }
     this.#checkedAt = asked
   }

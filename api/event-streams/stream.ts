@@ -9,7 +9,24 @@ import { authRevoked, heartbeat, type WireEvent } from './wire.ts'
  */
 export type Rendered = Map<string, Buffer | null>
 
-/** A reader of the event log, from which a stream gets the events that it has missed. */
+/** An open reader of events, as the hub sees it: a stream over Server-Sent Events, or a follower in this process. */
+export type EventReader = {
+  readonly lease: StreamLease
+  /** Hands on the events that the reader may see. */
+  deliver: (events: readonly WireEvent[], rendered: Rendered) => void
+  /** Replaces the workspaces whose events the reader gets. */
+  show: (workspaceIds: readonly string[]) => void
+  /** Is called at every heartbeat. A reader that has taken nothing for `patienceMs` milliseconds is cut off. */
+  beat: (patienceMs: number) => void
+  /** Ends the reader because its token was revoked or has expired. */
+  revoke: (reason: 'revoked' | 'expired') => void
+  /** Ends the reader because the service ends. */
+  end: () => void
+  /** Ends the reader at once. */
+  cut: () => void
+}
+
+/** The part of the event log from which a stream gets the events that it has missed. */
 export type StreamSource = {
   /** The id up to which events have been delivered to live streams. */
   newest: () => number
@@ -43,7 +60,7 @@ const closingMs = 5000
  * only remembers its position, and reads on from the log after the client has read. So a slow client costs the memory
  * of one page of events. A client that reads nothing at all is cut off and resumes with its last id.
  */
-export class EventStream {
+export class EventStream implements EventReader {
   readonly lease: StreamLease
   readonly #response: Response
   readonly #source: StreamSource

@@ -1,4 +1,5 @@
 import type { LogExtent, LoggedEvent } from '../../shared/events/queries.ts'
+import type { EventName } from '../../shared/events/record.ts'
 
 /** The beginning of every stream: how many milliseconds to wait before a reconnect, and that the stream is open. */
 export const opening = 'retry: 5000\n: connected\n\n'
@@ -6,11 +7,13 @@ export const opening = 'retry: 5000\n: connected\n\n'
 /** The comment that keeps proxies from closing a quiet stream. */
 export const heartbeat = ': hb\n\n'
 
-/** An event rendered once as SSE text, with the fields that select the streams it goes to. */
+/** An event rendered once as SSE text, with its name and the fields that select the streams it goes to. */
 export type WireEvent = {
   id: number
   rowNo: number
+  name: EventName
   workspaceId: string
+  documentId: string
   documentSetId: string | null
   locale: string | null
   text: Buffer
@@ -41,7 +44,9 @@ export function wireEvent(event: LoggedEvent): WireEvent {
   return {
     id: event.event_id,
     rowNo: event.row_no,
+    name: event.name,
     workspaceId: event.workspace_id,
+    documentId: event.document_id,
     documentSetId: event.document_set_id,
     locale: event.locale,
     text: Buffer.from(frame({ id: event.event_id, name: event.name, data })),

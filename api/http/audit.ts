@@ -24,8 +24,9 @@ export function recordWrite(tx: Transaction, { spec, path, call, answer }: Write
     userId: caller.userId,
     method: spec.method,
     path,
-    clientName: client.name,
-    clientVersion: client.version,
+    // The user approved a program under the name that OAuth knows; the header names any program.
+    clientName: caller.clientName ?? client.name,
+    clientVersion: caller.clientName === null ? client.version : null,
     isAgent: client.isAgent,
     documentIds: [...new Set(answer.documentIds ?? [named.documentId].filter((id) => id !== null))],
     place: { ...named, workspaceId: answer.workspaceId ?? null },

@@ -1,9 +1,11 @@
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import { bearerToken } from '../../shared/auth/bearer.ts'
 import type { Caller } from '../../shared/auth/caller.ts'
+import { countsFor, type ProtectedResource } from '../../shared/auth/oauth/resources.ts'
 import { type TokenWithUser, tokensWithUsers, touchToken } from '../../shared/auth/queries.ts'
 import type { Scope } from '../../shared/auth/scopes.ts'
 import { parseBearer, secretMatches } from '../../shared/auth/tokens.ts'
+import type { Config } from '../../shared/config/config.ts'
 import type { Database } from '../../shared/database/database.ts'
 import { isWriteRefusal } from '../../shared/database/outages.ts'
 import { type ErrorCode, Refusal } from '../../shared/errors/errors.ts'
@@ -12,23 +14,30 @@ import { type ErrorCode, Refusal } from '../../shared/errors/errors.ts'
 // of one minute costs almost no writes.
 const touchEveryMs = 60_000
 
-/** The database that has the tokens, and TOKEN_PEPPER. */
-type TokenContext = { database: Database; pepper: string }
+/** The database that has the tokens, and the settings that tell which tokens are genuine. */
+type TokenContext = { database: Database; config: Pick<Config, 'TOKEN_PEPPER' | 'PUBLIC_ORIGIN'> }
+
+/** A bearer token, and the part of the service that it is presented to. */
+type Presented = { bearer: string; resource: ProtectedResource }
 
 /**
- * Finds the caller whose token the Authorization header carries (api/guide/authentication.md#tokens). Cookies and query
- * strings never count. The token is looked up on every call, so a revocation takes effect at once. Refuses with 401
- * `missing_token`, `invalid_token`, `token_expired` or `token_revoked`.
+ * Finds the caller whose token the Authorization header carries (api/guide/authentication.md#tokens). `resource` is the
+ * part of the service that is called. Cookies and query strings never count. The token is looked up on every call, so a
+ * revocation takes effect at once. Refuses with 401 `missing_token`, `invalid_token`, `token_expired` or
+ * `token_revoked`.
  */
-export function authenticate(context: TokenContext, authorization: string | undefined): Promise<Caller> {
-  return callerOf(context, bearerToken(authorization, 'svc'))
+export function authenticate(
+  context: TokenContext,
+  call: { authorization: string | undefined; resource: ProtectedResource },
+): Promise<Caller> {
+  return callerOf(context, { bearer: bearerToken(call.authorization, 'svc'), resource: call.resource })
 }
 
 /**
  * Finds the caller to whom a bearer token was issued, as `authenticate` does. Refuses with 401 `invalid_token`,
  * `token_expired` or `token_revoked`.
  */
-export async function callerOf(context: TokenContext, bearer: string): Promise<Caller> {
+export async function callerOf(context: TokenContext, { bearer, resource }: Presented): Promise<Caller> {
   const presented = parseBearer(bearer)
   if (presented === null) {
     throw unauthorized(
@@ -39,10 +48,13 @@ export async function callerOf(context: TokenContext, bearer: string): Promise<C
   const token = await lookUp(context.database, presented.id)
   const genuine =
     token !== undefined &&
-    secretMatches({ secret: presented.secret, storedHash: token.secret_hash, pepper: context.pepper })
+    secretMatches({ secret: presented.secret, storedHash: token.secret_hash, pepper: context.config.TOKEN_PEPPER })
   if (!genuine) throw unauthorized('invalid_token')
   if (token.revoked_at !== null) throw unauthorized('token_revoked')
   if (token.expires_at !== null && token.expires_at <= Date.now()) throw unauthorized('token_expired')
+  if (!countsFor(token.resource, { origin: context.config.PUBLIC_ORIGIN, resource })) {
+    throw unauthorized('invalid_token', 'The token was issued for another part of this service.')
+  }
   if (Date.now() - (token.last_used_at ?? 0) > touchEveryMs) await noteUse(context.database, token.id)
   return {
     tokenId: token.id,
@@ -51,6 +63,7 @@ export async function callerOf(context: TokenContext, bearer: string): Promise<C
     name: token.name,
     scopes: token.scopes,
     expiresAt: token.expires_at,
+    clientName: token.grant_id === null ? null : token.token_name,
     memberships: token.memberships,
   }
 }

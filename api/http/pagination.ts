@@ -33,9 +33,9 @@ export function decodeCursor(
   like: readonly ('string' | 'number')[],
 ): CursorPosition {
   const [sort, print, ...position] = cursorMembers(cursor) ?? []
-  if (print !== fingerprint({ ...scope, sort: String(sort) })) throw new Refusal('invalid_cursor')
+  if (typeof sort !== 'string' || print !== fingerprint({ ...scope, sort })) throw new Refusal('invalid_cursor')
   if (sort !== scope.sort) {
-    throw new Refusal('cursor_sort_mismatch', { details: { cursor_sort: String(sort), requested_sort: scope.sort } })
+    throw new Refusal('cursor_sort_mismatch', { details: { cursor_sort: sort, requested_sort: scope.sort } })
   }
   if (position.length !== like.length || !position.every((value, index) => isPosition(value, like[index]))) {
     throw new Refusal('invalid_cursor')

@@ -4,7 +4,7 @@ import type { Upload } from '../../shared/attachments/upload.ts'
 import { fingerprintOf } from './idempotency.ts'
 import { bodyReader } from './input.ts'
 import { jsonTextReader, readForm } from './request-body.ts'
-import { isIdempotent, type Route } from './route.ts'
+import type { Route } from './route.ts'
 import type { ReadBody, Service } from './service.ts'
 
 // The largest JSON body of an endpoint that needs no token, in bytes.
@@ -12,7 +12,12 @@ const openBodyMaxBytes = 16_384
 
 /** The body of a write, read and decoded, with the media type that it came in. */
 type Payload = ReadBody & { mediaType: string | null }
-type Incoming = { request: Request; response: Response; upload: Upload | null; query: URLSearchParams }
+
+/** Where the body of a call comes from: the bytes of a request, or JSON text that another part of the process made. */
+export type BodySource = { request: Request; response: Response } | { text: string }
+
+/** The query of a call with an Idempotency-Key is `keyed`; without a key it is null. */
+type Incoming = { source: BodySource; upload: Upload | null; keyed: URLSearchParams | null }
 
 /** Makes the reader of a write's body: a form where the route declares one, otherwise JSON. */
 export function payloadReader(service: Service, spec: Route): (incoming: Incoming) => Promise<Payload> {
@@ -24,10 +29,11 @@ function jsonReader({ config, readJson }: Service, spec: Route) {
   const maxBytes = spec.access === 'anyone' ? Math.min(config.BODY_MAX_BYTES, openBodyMaxBytes) : config.BODY_MAX_BYTES
   const readText = jsonTextReader(maxBytes)
   const accepted = ['application/json', ...(spec.mediaTypes ?? [])]
-  return async ({ request, response, query }: Incoming): Promise<Payload> => {
-    const { text, mediaType } = await readText(request, response, accepted)
-    const keyed = hasKey(spec, request) ? [...query.entries()] : null
-    return { mediaType, ...(await readJson({ operationId, text, query: keyed })) }
+  const received = ({ request, response }: { request: Request; response: Response }) =>
+    readText(request, response, accepted)
+  return async ({ source, keyed }: Incoming): Promise<Payload> => {
+    const { text, mediaType } = 'text' in source ? { ...source, mediaType: 'application/json' } : await received(source)
+    return { mediaType, ...(await readJson({ operationId, text, query: keyed && [...keyed.entries()] })) }
   }
 }
 
@@ -35,16 +41,12 @@ function formReader({ config }: Service, spec: Route, { file }: { file: string }
   const { ATTACHMENT_MAX_BYTES: maxFileBytes } = config
   const fields = Object.keys((spec.body as TObject | undefined)?.properties ?? {})
   const read = bodyReader(spec.body ?? Type.Object({}))
-  return async ({ request, upload, query }: Incoming): Promise<Payload> => {
-    if (upload === null) throw new TypeError('a form is read into an upload')
-    const form = await readForm(request, { file, fields, maxFileBytes }, upload)
-    const fingerprint = hasKey(spec, request) ? fingerprintOf(fingerprinted(form, upload), query) : null
+  return async ({ source, upload, keyed }: Incoming): Promise<Payload> => {
+    if (upload === null || 'text' in source) throw new TypeError('a form is read from a request into an upload')
+    const form = await readForm(source.request, { file, fields, maxFileBytes }, upload)
+    const fingerprint = keyed && fingerprintOf(fingerprinted(form, upload), keyed)
     return { body: read(form) as object, mediaType: 'multipart/form-data', fingerprint }
   }
-}
-
-function hasKey(spec: Route, request: Request): boolean {
-  return isIdempotent(spec) && request.headers['idempotency-key'] !== undefined
 }
 
 // Returns what the digest of a form is made of: its fields, and the name, type and digest of its file. The bytes of a

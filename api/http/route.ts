@@ -144,8 +144,8 @@ export type Rehearsal = {
 }
 
 /**
- * A declaration of an endpoint. The pipeline (`serve.ts`), the OpenAPI description and the reference are made from the
- * declaration. Everything that is known about an endpoint is declared here and nowhere else.
+ * A declaration of an endpoint. The pipeline (`pipeline.ts`), the OpenAPI description and the reference are made from
+ * the declaration. Everything that is known about an endpoint is declared here and nowhere else.
  */
 export type RouteOptions<M extends Method, P extends TObject, Q extends TObject, B extends TSchema, Prepared> = {
   method: M

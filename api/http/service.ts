@@ -1,4 +1,5 @@
 import type { FileStore } from '../../shared/attachments/store.ts'
+import type { AuthorizationServer } from '../../shared/auth/oauth/authorization-server.ts'
 import type { OpenIdProvider } from '../../shared/auth/openid.ts'
 import type { Config } from '../../shared/config/config.ts'
 import type { Database } from '../../shared/database/database.ts'
@@ -24,6 +25,8 @@ export type Service = {
   throttles: Throttles
   /** The OpenID provider at which people can sign in without a password; null unless it is configured. */
   openid: OpenIdProvider | null
+  /** The authorization server of OAuth 2.1. It is loaded when somebody first needs it. */
+  oauth: () => Promise<AuthorizationServer>
   metrics: HttpMetrics
   /** Parses and validates a body by the schema of its route, in a thread when the body is large. */
   readJson: (json: JsonBody) => Promise<ReadBody>

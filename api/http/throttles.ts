@@ -4,8 +4,8 @@ import { Refusal } from '../../shared/errors/errors.ts'
 import type { Logger } from '../../shared/process/log.ts'
 import { storedWindows } from './rate-limit.ts'
 
-// The limits of wrong guesses. Each limit counts its own keys, such as addresses: a key has `points` guesses in a
-// window of `seconds`.
+// The limits of wrong guesses and registrations. Each limit counts its own keys, such as addresses: a key has `points`
+// guesses in a window of `seconds`.
 const limits = {
   // One account from one address.
   'sign-in': { points: 10, seconds: 900 },
@@ -20,6 +20,8 @@ const limits = {
   'user-code-address': { points: 30, seconds: 900 },
   // The password of one shared document from one address.
   'share-password': { points: 10, seconds: 60 },
+  // Programs that register for OAuth from one address. Some programs register again for each of their users.
+  'oauth-registration': { points: 60, seconds: 3600 },
 } as const
 
 /** Name of a limit on guesses. */
@@ -31,8 +33,10 @@ export type ThrottleName = keyof typeof limits
  */
 export type Guesses = Partial<Record<ThrottleName, string>>
 
-/** A set of limits that bound how often passwords and codes can be guessed. */
+/** A set of limits that bound how often passwords and codes can be guessed, and how often programs can register. */
 export type Throttles = {
+  /** Counts one attempt of a key, whatever becomes of it. Refuses with 429 `rate_limited` after too many. */
+  count: (name: ThrottleName, key: string) => Promise<void>
   /**
    * Runs `guess`, which returns a value when the guess was right. A guess is counted before it runs, because many
    * guesses can run at once. A right guess is taken off the count afterwards, as is a guess that could not be checked.
@@ -53,13 +57,17 @@ export function createThrottles(context: { database: Database; log: Logger }): T
       const window = windows.get(name)
       return window === undefined ? [] : [{ window, key }]
     })
+  const count = async (guesses: Guesses) => {
+    for (const { window, key } of each(guesses)) {
+      await window.consume(key).catch((rejected: unknown) => {
+        throw rejected instanceof RateLimiterRes ? tooMany(rejected) : rejected
+      })
+    }
+  }
   return {
+    count: (name, key) => count({ [name]: key }),
     async guess(guesses, guess) {
-      for (const { window, key } of each(guesses)) {
-        await window.consume(key).catch((rejected: unknown) => {
-          throw rejected instanceof RateLimiterRes ? tooMany(rejected) : rejected
-        })
-      }
+      await count(guesses)
       const takeOff = () => Promise.all(each(guesses).map(({ window, key }) => window.reward(key)))
       const result = await guess().catch(async (failure: unknown) => {
         await takeOff()

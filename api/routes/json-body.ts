@@ -5,6 +5,7 @@ import { Refusal } from '../../shared/errors/errors.ts'
 import { describeBrokenJson } from '../http/broken-json.ts'
 import { fingerprintOf } from '../http/idempotency.ts'
 import { bodyReader } from '../http/input.ts'
+import { isDeeperThan } from '../http/json-depth.ts'
 import { kindOf } from '../http/problems.ts'
 import type { JsonBody, ReadBody } from '../http/service.ts'
 import { routes } from './routes.ts'
@@ -72,16 +73,6 @@ function parse(text: string): unknown {
 // The largest number of levels of a body. Validation, decoding and serialising recurse, and from some 2500 levels on
 // they exhaust the stack. The deepest valid body has less than a hundred levels.
 const maxDepth = 1000
-
-function isDeeperThan(limit: number, value: object): boolean {
-  let level = [value]
-  for (let depth = 0; depth < limit && level.length > 0; depth += 1) {
-    level = level.flatMap((parent) =>
-      Object.values(parent).filter((child) => typeof child === 'object' && child !== null),
-    )
-  }
-  return level.length > 0
-}
 
 function invalid(message: string): Refusal {
   return new Refusal('invalid_request', { details: { fields: [{ path: '/', message }] } })

@@ -25,11 +25,13 @@ import { meRoutes } from './me.ts'
 import { relationRoutes } from './relations.ts'
 import { searchRoutes } from './search/search.ts'
 import { summaryRoutes } from './summaries.ts'
+import { tokenRoutes } from './tokens.ts'
 import { trashRoutes } from './trash.ts'
 
 /** The route table: every endpoint below `/api/v1`, in the order in which the description lists them. */
 export const routes: readonly Route[] = [
   ...deviceRoutes,
+  ...tokenRoutes,
   ...meRoutes,
   ...eventRoutes,
   ...searchRoutes,

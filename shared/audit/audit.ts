@@ -12,7 +12,7 @@ export const Audit = Type.Object(
     id: Type.String({ pattern: `^aud_${ulidPattern}$` }),
     action: Type.String({ description: 'the `operationId` of the write in the OpenAPI description' }),
     user_id: Type.String(),
-    token_id: Type.String(),
+    token_id: Type.String({ description: 'empty for a write on a page of the service, in a browser' }),
     client: Type.Object(
       { name: Nullable(Type.String()), version: Nullable(Type.String()) },
       {

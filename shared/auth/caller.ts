@@ -17,6 +17,8 @@ export type Caller = {
   scopes: readonly Scope[]
   /** When the token expires, in Unix milliseconds; null when the token never expires. */
   expiresAt: number | null
+  /** The name of the program to which the user gave the token by OAuth; null for every other token. */
+  clientName: string | null
   /** The memberships of the user, oldest first. The workspace of the first is the default workspace. */
   memberships: readonly Membership[]
 }
@@ -64,6 +66,7 @@ export function presentCaller(caller: Caller, collaborationUrl: string): Me {
     token_id: caller.tokenId,
     workspaces: caller.memberships.map(({ workspace_id, name, role }) => ({ id: workspace_id, name, role })),
     expires_at: caller.expiresAt,
+    client_name: caller.clientName,
     collaboration_url: collaborationUrl,
   }
 }

@@ -25,6 +25,9 @@ const TokenShape = Type.Object({
   expires_at: nullableTime,
   revoked_at: nullableTime,
   last_used_at: nullableTime,
+  token_name: Nullable(Type.String()),
+  grant_id: Nullable(Type.String()),
+  resource: Nullable(Type.String()),
   user_id: Type.String(),
   email: Type.String(),
   name: Type.String(),
@@ -39,7 +42,8 @@ export type TokenWithUser = Static<typeof TokenShape>
 export function tokensWithUsers(db: Queryable, tokenIds: readonly string[]): Promise<readonly TokenWithUser[]> {
   return db.any(
     prepared(sql.type(TokenRow)`
-    SELECT t.id, t.secret_hash, t.scopes, t.expires_at, t.revoked_at, t.last_used_at, u.id AS user_id, u.email, u.name,
+    SELECT t.id, t.secret_hash, t.scopes, t.expires_at, t.revoked_at, t.last_used_at, t.name AS token_name, t.grant_id,
+      t.resource, u.id AS user_id, u.email, u.name,
       ${membershipsOfUser} AS memberships
     FROM tokens t JOIN users u ON u.id = t.user_id
     WHERE t.id = ANY(${sql.array([...tokenIds], 'text')})`),
@@ -122,12 +126,15 @@ const ListedTokenRow = row(
   }),
 )
 
-/** At most `limit` tokens of a user that are not revoked, newest first; a page begins behind the token `after`. */
+/**
+ * At most `limit` tokens of a user that are not revoked, newest first; a page begins behind the token `after`. Access
+ * tokens of OAuth are left out, because their grants are listed.
+ */
 export function tokensOf(db: Queryable, page: { userId: string; after: string | null; limit: number }) {
   return db.any(sql.type(ListedTokenRow)`
     SELECT t.id, t.name, t.scopes, t.created_at, t.expires_at, t.last_used_at
     FROM tokens t
-    WHERE t.user_id = ${page.userId} AND t.revoked_at IS NULL
+    WHERE t.user_id = ${page.userId} AND t.grant_id IS NULL AND t.revoked_at IS NULL
       AND (${page.after}::text IS NULL OR (t.created_at, t.id) <
         (SELECT a.created_at, a.id FROM tokens a WHERE a.id = ${page.after} AND a.user_id = ${page.userId}))
     ORDER BY t.created_at DESC, t.id DESC LIMIT ${page.limit}`)
@@ -168,6 +175,13 @@ export async function revokeTokenOf(db: Queryable, token: { userId: string; id: 
   return rowCount === 1
 }
 
+/** Revokes a token if its secret has the hash; changes nothing otherwise. The time of the first revocation is kept. */
+export async function revokeTokenWithHash(tx: Transaction, token: { id: string; secretHash: Buffer }): Promise<void> {
+  await tx.query(sql.unsafe`
+    UPDATE tokens SET revoked_at = coalesce(revoked_at, now())
+    WHERE id = ${token.id} AND secret_hash = ${sql.binary(token.secretHash)}`)
+}
+
 /**
  * Locks the row of a user until the transaction ends. Statements that insert rows with a foreign key to the user do not
  * wait.
@@ -176,11 +190,18 @@ export async function lockUser(tx: Transaction, userId: string): Promise<void> {
   await tx.query(sql.unsafe`SELECT FROM users WHERE id = ${userId} FOR NO KEY UPDATE`)
 }
 
-/** Counts the tokens of a user that are neither revoked nor expired. */
+/**
+ * Counts the tokens of a user that are neither revoked nor expired. A grant of OAuth counts as one token, however many
+ * access tokens its program gets.
+ */
 export function liveTokens(db: Queryable, userId: string): Promise<number> {
   return db.oneFirst(sql.type(row(Type.Object({ count: Type.Number() })))`
-    SELECT count(*) AS count FROM tokens
-    WHERE user_id = ${userId} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())`)
+    SELECT
+      (SELECT count(*) FROM tokens
+       WHERE user_id = ${userId} AND grant_id IS NULL AND revoked_at IS NULL
+         AND (expires_at IS NULL OR expires_at > now()))
+      + (SELECT count(*) FROM oauth_grants
+         WHERE user_id = ${userId} AND revoked_at IS NULL AND expires_at > now()) AS count`)
 }
 
 /** Whether any user exists. An empty database gets an owner at its first start. */

@@ -13,6 +13,19 @@ export const scopes = [
 
 export type Scope = (typeof scopes)[number]
 
+/** A scope in words for the person who is asked to grant it. */
+export const scopeDescriptions: Record<Scope, string> = {
+  'documents:read': 'Read documents, search them and follow changes',
+  'documents:write': 'Create, change and delete documents',
+  'knowledge-bases:read': 'See knowledge bases and folders',
+  'knowledge-bases:write': 'Create, change and delete knowledge bases and folders',
+  'attachments:read': 'Download attachments',
+  'attachments:write': 'Upload and delete attachments',
+  'concepts:read': 'Read concepts',
+  'concepts:write': 'Create, change and merge concepts',
+  'summaries:generate': 'Have summaries written by a model, which can cost money',
+}
+
 /** Whether the scope only permits reading. */
 export function isReading(scope: Scope): boolean {
   return scope.endsWith(':read')

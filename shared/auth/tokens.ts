@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts'
 import type { Transaction } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
 import { newId, ulidPattern } from '../schema/ids.ts'
-import { insertToken, liveTokens, lockUser } from './queries.ts'
+import { insertToken, liveTokens, lockUser, revokeTokenWithHash } from './queries.ts'
 import { resolveScopes } from './scopes.ts'
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
@@ -67,11 +67,26 @@ export function secretMatches(input: { secret: string; storedHash: Buffer; peppe
   return given.length === input.storedHash.length && timingSafeEqual(given, input.storedHash)
 }
 
+/**
+ * Revokes the token of a bearer value. A value that is not the value of a token changes nothing, so the caller cannot
+ * learn which tokens exist.
+ */
+export async function revokeBearer(
+  context: { tx: Transaction; config: Pick<Config, 'TOKEN_PEPPER'> },
+  bearer: string,
+): Promise<void> {
+  const token = parseBearer(bearer)
+  if (token === null) return
+  const secretHash = hashSecret(token.secret, context.config.TOKEN_PEPPER)
+  await revokeTokenWithHash(context.tx, { id: token.id, secretHash })
+}
+
 /** Random base62 text from a cryptographic source. */
 export function randomText(length: number): string {
   return Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('')
 }
 
-function hashSecret(secret: string, pepper: string): Buffer {
+/** The hash under which the secret of a token is stored. */
+export function hashSecret(secret: string, pepper: string): Buffer {
   return createHmac('sha256', pepper).update(secret).digest()
 }

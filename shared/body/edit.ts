@@ -157,12 +157,14 @@ export function requireFree(body: BlockLines, ids: string[], { pointer, own }: O
   throw refuse('duplicate_block_id', { ...pointer, blockId: used }, 'the id is in use in the document')
 }
 
-type Guarded = { operation: Operation; index: number; version: string }
+/** An operation of a request that may guard a block by its hash, with its index and the version of the body. */
+type Guarded = { operation: { op: string; block_id?: string; if_match?: string }; index: number; version: string }
 
-function requireHash(body: BlockLines, { operation, index, version }: Guarded): void {
-  const wanted = 'if_match' in operation ? operation.if_match?.replace(/^"(.*)"$/, '$1') : undefined
-  if (wanted === undefined || !('block_id' in operation)) return
-  const { block_id } = operation
+/** Refuses with 409 `version_conflict` when the block of an operation has not the hash that the operation wants. */
+export function requireHash(body: BlockLines, { operation, index, version }: Guarded): void {
+  const { block_id, if_match } = operation
+  const wanted = if_match?.replace(/^"(.*)"$/, '$1')
+  if (wanted === undefined || block_id === undefined) return
   const hash = currentBlockHash(body, block_id)
   // A block that does not exist is not refused here, because the operation itself refuses to work on it.
   if (hash === null || wanted === hash || wanted === '*') return

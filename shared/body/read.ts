@@ -1,11 +1,17 @@
 import { Refusal } from '../errors/errors.ts'
 import type { BlockLines } from './block-lines.ts'
+import { blockHash } from './canonical.ts'
 import { answerWarnings, type BlockNode, type DocNode, type Warning } from './document.ts'
 import { exportSegments, joinSegments, toMarkdown } from './markdown/to-markdown.ts'
 import { plainText } from './text.ts'
 
 /** A view of a read that returns content. */
 export type ReadView = 'markdown' | 'tiptap-json' | 'plain-text'
+
+/**
+ * What stands in a comment above each block of the view `markdown`: the id of the block, or its id and its hash.
+ */
+export type ReadAnnotation = 'anchors' | 'hashes'
 
 /**
  * A request to read a body page by page. `resume` is the position at which a later page begins; the first page has
@@ -17,6 +23,7 @@ export type ReadQuery = {
   around?: string
   contextBefore: number
   contextAfter: number
+  annotate?: ReadAnnotation | undefined
   resume?: number
 }
 
@@ -53,7 +60,7 @@ export function readWindow(body: BlockLines, query: ReadQuery): ReadResult {
   const window = windowOf(body, query)
   const start = query.resume ?? window.centre ?? window.from
   if (start < window.from || start > window.to) throw new Refusal('invalid_cursor')
-  const measure = measurer(body, query.view)
+  const measure = measurer(body, query)
   const taken = { from: start, to: start }
   let used = measure(start) + (query.view === 'tiptap-json' ? wrapperUnits : 0)
   const budget = query.maxTokens * 4
@@ -102,7 +109,7 @@ function windowOf(body: BlockLines, { around, contextBefore, contextAfter }: Rea
 function present(body: BlockLines, found: { query: ReadQuery; window: Window; taken: Range }): ReadResult {
   const { query, window, taken } = found
   const blocks = blocksOf(body, taken)
-  const view = viewWriters[query.view](blocks)
+  const view = viewWriters[query.view](blocks, query)
   const text = view.content ?? JSON.stringify(view.document)
   const estimated = estimateTokens(text)
   const hasMore = taken.to < window.to
@@ -127,13 +134,30 @@ function present(body: BlockLines, found: { query: ReadQuery; window: Window; ta
 
 type View = { content?: string; document?: DocNode; warnings: Warning[] }
 
-const viewWriters: Record<ReadView, (blocks: BlockNode[]) => View> = {
-  markdown: (blocks) => {
+const viewWriters: Record<ReadView, (blocks: BlockNode[], query: ReadQuery) => View> = {
+  markdown: (blocks, { annotate }) => {
+    if (annotate !== undefined) return annotatedView(blocks, annotate)
     const { markdown, warnings } = toMarkdown({ type: 'doc', content: blocks }, { anchors: false, labels: null })
     return { content: markdown, warnings }
   },
   'tiptap-json': (blocks) => ({ document: { type: 'doc', content: blocks }, warnings: [] }),
   'plain-text': (blocks) => ({ content: plainText({ type: 'doc', content: blocks }), warnings: [] }),
+}
+
+// A part of a document has no slugs behind the ids of headings, because a slug depends on all headings before it.
+function annotatedView(blocks: BlockNode[], annotate: ReadAnnotation): View {
+  const { segments, warnings } = exportSegments(blocks, { anchors: true, labels: null })
+  const annotated = segments.map(({ anchor, text }, index) => ({
+    anchor: anchor === null ? null : annotation(blocks[index] as BlockNode, annotate),
+    text,
+  }))
+  return { content: joinSegments(annotated), warnings }
+}
+
+function annotation(block: BlockNode, annotate: ReadAnnotation): string {
+  return annotate === 'anchors'
+    ? `<!-- block=${block.attrs.id} -->`
+    : `<!-- block=${block.attrs.id} ${blockHash(block)} -->`
 }
 
 function complement(taken: Range, length: number): { from_position: number; to_position: number }[] {
@@ -147,13 +171,18 @@ function blocksOf(body: BlockLines, { from, to }: Range): BlockNode[] {
 }
 
 // The quarter tokens that a block adds to the text. Each block is measured once.
-function measurer(body: BlockLines, view: ReadView): (position: number) => number {
+function measurer(body: BlockLines, { view, annotate }: ReadQuery): (position: number) => number {
   const known = new Map<number, number>()
   return (position) => {
-    const units = known.get(position) ?? quarterTokens(blockText[view](body.block(position)))
+    const units = known.get(position) ?? blockUnits(body.block(position), { view, annotate })
     known.set(position, units)
     return units
   }
+}
+
+function blockUnits(block: BlockNode, { view, annotate }: Pick<ReadQuery, 'view' | 'annotate'>): number {
+  const units = quarterTokens(blockText[view](block))
+  return view === 'markdown' && annotate !== undefined ? units + annotation(block, annotate).length + 1 : units
 }
 
 const blockText: Record<ReadView, (block: BlockNode) => string> = {

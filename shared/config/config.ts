@@ -156,7 +156,7 @@ export const settings = {
   RATE_SEARCH_PER_MIN: limit('searches per token and minute', 300),
   RATE_JOB_PER_MIN: limit('model rebuilds, translation jobs and exports per token and minute', 60),
   RATE_USER_FACTOR: limit('all tokens of a user together may use so many times the limits of one', 3),
-  RATE_IP_PER_MIN: limit('device calls and failed authentications per address and minute', 120),
+  RATE_IP_PER_MIN: limit('device and OAuth calls and failed authentications per address and minute', 120),
   RATE_SHARE_PER_MIN: limit('shared pages and their files per address and minute', 300),
   QUOTA_KNOWLEDGE_BASES: integer({ meaning: 'knowledge bases per workspace', fallback: 100 }),
   QUOTA_DOCUMENTS: integer({ meaning: 'documents per workspace', fallback: 10_000 }),
@@ -216,6 +216,16 @@ export const settings = {
     min: 1,
     max: 3650,
   }),
+  OAUTH_ACCESS_TOKEN_TTL_SECONDS: integer({
+    meaning: 'validity of an access token of OAuth; refresh tokens are valid for 30 days',
+    fallback: 3600,
+    min: 60,
+    max: 86_400,
+  }),
+  OAUTH_ALLOW_PRIVATE: boolean(
+    'client metadata documents of OAuth may come from private addresses, such as those of an intranet',
+    false,
+  ),
   SSE_MAX_STREAMS_PER_TOKEN: integer({ meaning: 'open event streams per token', fallback: 3, min: 1, max: 1000 }),
   SSE_RETENTION_DAYS: integer({ meaning: 'how long events are kept', fallback: 7, min: 1, max: 3650 }),
   SSE_HEARTBEAT_SECONDS: integer({

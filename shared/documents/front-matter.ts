@@ -15,7 +15,7 @@ const longestYaml = 64 * 1024
  * no mapping that can be written again.
  */
 export function mergedFrontMatter(yaml: string, { tags, properties }: DocumentLabels): string | null {
-  return rewritten(yaml, (document, map) => {
+  return rewriteFrontMatter(yaml, (document, map) => {
     if (tags.length > 0) map.set('tags', document.createNode(tags))
     for (const [name, value] of Object.entries(properties)) {
       if (!reserved.has(name)) map.set(name, document.createNode(value))
@@ -32,14 +32,14 @@ export type ReadFrontMatter = { tags: string[]; properties: Properties; rest: st
  * Takes tags and properties out of front matter. Tags are a list, or a text with commas. A text, a number, a boolean
  * or a list of texts is a property, unless it is the title. A number that is written in another form than JSON has it,
  * such as 1.10, is a text. Whatever does not fit into a tag or property stays in the front matter, as do anchors and
- * aliases. Returns null when the front matter is no mapping.
+ * aliases, and the entries that `kept` names. Returns null when the front matter is no mapping.
  */
-export function readFrontMatter(yaml: string): ReadFrontMatter | null {
+export function readFrontMatter(yaml: string, kept: ReadonlySet<string> = new Set()): ReadFrontMatter | null {
   const tags: string[] = []
   const properties: Properties = {}
-  const rest = rewritten(yaml, (document, map) => {
+  const rest = rewriteFrontMatter(yaml, (document, map) => {
     for (const { key, value } of [...map.items] as Pair[]) {
-      if (!isScalar(key) || typeof key.value !== 'string' || hasAnchor(value)) continue
+      if (!isScalar(key) || typeof key.value !== 'string' || kept.has(key.value) || hasAnchor(value)) continue
       if (key.value === 'tags') takeTags({ document, map, value, tags })
       else takeProperty({ map, name: key.value, value, properties })
     }
@@ -63,9 +63,12 @@ function hasSameKeys({ items }: YAMLMap): boolean {
   return new Set(keys).size < keys.length
 }
 
-// Changes a mapping and returns its YAML again, comments included. Nothing is expanded, so aliases cost nothing. Deep
-// nesting exhausts the stack of the parser, and counts as no mapping.
-function rewritten(yaml: string, change: (document: Document, map: YAMLMap) => void): string | null {
+/**
+ * Changes the mapping of front matter and returns its YAML again, comments included. Returns null when the front matter
+ * is no mapping that can be written again, or is too long. Nothing is expanded, so aliases cost nothing. Deep nesting
+ * exhausts the stack of the parser, and counts as no mapping.
+ */
+export function rewriteFrontMatter(yaml: string, change: (document: Document, map: YAMLMap) => void): string | null {
   if (yaml.length > longestYaml) return null
   try {
     const document: Document = parseDocument(yaml, options)

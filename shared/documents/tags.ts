@@ -76,6 +76,16 @@ export function tagsOfDocuments(
     WHERE d.workspace_id = ${workspaceId} AND d.id = ANY(${sql.array([...documentIds], 'text')}) AND d.tags <> '{}'`)
 }
 
+/** Returns a tag of a knowledge base in the shape of the API. Refuses with 404 `tag_not_found`. */
+export async function findTag(
+  db: Queryable,
+  { base, tag }: { base: KnowledgeBaseKey; tag: string },
+): Promise<KnowledgeBaseTag> {
+  const found = await readTag(db, { base, key: tagKey(tag) })
+  if (found === null) throw tagNotFound(tag)
+  return presentTag(found)
+}
+
 /** Returns a tag in the shape of the API. */
 export function presentTag({ tag, document_count }: TagRow): KnowledgeBaseTag {
   return { tag, document_count }
@@ -87,16 +97,19 @@ type Change = { tx: Transaction; caller: Caller }
  * Gives a tag of a knowledge base another name in all documents, each with an event. If the knowledge base has a tag of
  * that name, the two become one tag, in the spelling that the knowledge base has. A name that differs only in case
  * respells the tag. Refuses with 404 `tag_not_found` when no document has the tag. The caller may write to the
- * knowledge base.
+ * knowledge base. Before two tags become one, `guard` gets the tag that has the name, and may refuse.
  */
 export function renameTag(
   context: Change,
-  { base, tag, name }: { base: KnowledgeBaseKey; tag: string; name: string },
+  rename: { base: KnowledgeBaseKey; tag: string; name: string; guard?: (other: KnowledgeBaseTag) => void },
 ): Promise<KnowledgeBaseTag> {
   const { tx } = context
+  const { base, tag, name, guard } = rename
   return withLimitsOf(tx, 'whole', async () => {
     const present = await lockTag(tx, { base, tag })
     const key = tagKey(name)
+    const other = guard === undefined || present.key === key ? null : await readTag(tx, { base, key })
+    if (other !== null) guard?.(presentTag(other))
     const isSpelled = present.key === key && present.tag === name.trim()
     if (present.key === key && !isSpelled) spell(tx, { base, key, tag: name.trim() })
     if (!isSpelled) await replaceTag(context, { base, present, tags: [name.trim()], keys: [key] })
@@ -131,8 +144,12 @@ async function lockTag(tx: Transaction, { base, tag }: { base: KnowledgeBaseKey;
   const key = tagKey(tag)
   const documentIds = await lockTagged(tx, { base, key })
   const present = documentIds.length === 0 ? null : await readTag(tx, { base, key })
-  if (present === null) throw new Refusal('tag_not_found', { details: { id: cutText(tag, 200) } })
+  if (present === null) throw tagNotFound(tag)
   return { ...present, documentIds }
+}
+
+function tagNotFound(tag: string): Refusal {
+  return new Refusal('tag_not_found', { details: { id: cutText(tag, 200) } })
 }
 
 async function readTag(db: Queryable, { base, key }: { base: KnowledgeBaseKey; key: string }): Promise<TagRow | null> {

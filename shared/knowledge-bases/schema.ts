@@ -4,7 +4,10 @@ import { TrimmedText } from '../schema/strings.ts'
 import { Position } from './order.ts'
 
 /** The name of a knowledge base or folder, which need not be unique. Handlers store `value.trim()`. */
-const Name = TrimmedText({ min: 1, max: 200 })
+/** The most characters of the name of a knowledge base or folder. */
+export const longestName = 200
+
+const Name = TrimmedText({ min: 1, max: longestName })
 
 /** A knowledge base as the API returns it. */
 export const KnowledgeBase = Type.Object(

@@ -167,7 +167,15 @@ async function startUnits(
  */
 export async function updateTranslation(
   context: { tx: Transaction; jobs: Jobs },
-  input: { caller: Caller; actor: Actor; documentId: string; name: MemberName; update: TranslationUpdateInput },
+  input: {
+    caller: Caller
+    actor: Actor
+    documentId: string
+    name: MemberName
+    update: TranslationUpdateInput
+    /** Refuses a translation that is not as the caller expects it. */
+    guard?: (translation: DocumentRow) => void
+  },
 ): Promise<DocumentRow> {
   const { tx } = context
   const { caller, update } = input
@@ -176,6 +184,7 @@ export async function updateTranslation(
   if (before === null || before.document_set_id !== found.set.id) {
     throw new Refusal('translation_not_found', { details: { id: named.id } })
   }
+  input.guard?.(before)
   const title = update.title?.trim() ?? before.title
   const workflowStatus = update.workflow_status ?? before.workflow_status
   const retitled = title !== before.title

@@ -139,6 +139,7 @@ function announce(facts: { config: Config; origin: string; liveAddress: string; 
   const lines = [
     `API      ${origin}/api/v1`,
     `Live     ${facts.liveAddress}`,
+    `Agents   ${origin}/mcp`,
     `Docs     ${origin}/api-docs and ${origin}/api-docs.md`,
   ]
   if (existsSync(kept)) {

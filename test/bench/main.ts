@@ -1,5 +1,6 @@
 import { runCommandLine, UsageError } from '../../shared/process/command-line.ts'
 import { startSite } from '../support/site.ts'
+import { measureAgents } from './agents.ts'
 import { measureAttachments } from './attachments.ts'
 import { measureBodies } from './bodies.ts'
 import { measureCollab } from './collab.ts'
@@ -24,6 +25,7 @@ import { measureNarrowed } from './search-parameters.ts'
 import { measureSeveral } from './several.ts'
 import { measureStreams } from './streams.ts'
 import { measureSummaries } from './summaries.ts'
+import { measureSync } from './sync.ts'
 import { measureTrash } from './trash.ts'
 import { measureWrites } from './writes.ts'
 
@@ -53,6 +55,8 @@ const measurements = {
   collab: measureCollab,
   editor: measureEditor,
   hostile: measureHostile,
+  agents: measureAgents,
+  sync: measureSync,
 }
 
 const usage = `usage: npm run bench [-- NAME…] [options]
@@ -64,7 +68,8 @@ ${Object.keys(measurements).join(', ')}.
   --documents N   size of the corpus of search, 10,000 by default (50,000 takes a quarter of an hour), of narrowed,
                   2,000 by default (its figures are meant for 50,000; 10,000 take five minutes), of export and
                   summaries, 2,000 by default (their figures are meant for 10,000), of growth, 20,000 by default (its
-                  figures are meant for 100,000), and of what trash deletes and restores, 10,000 by default
+                  figures are meant for 100,000), of what trash deletes and restores, 10,000 by default, of the files
+                  of sync, 2,000 by default, and of the base of agents, 1,000 by default
   --files N       how many Markdown files derived extracts candidates of, 200 by default; its figure is meant for 1,000
   --writes N      how often follow updates its document, 10,000 by default, and the longest history behind which history
                   lets the service rest, 1,000,000 by default

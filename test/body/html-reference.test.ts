@@ -21,10 +21,13 @@ markdownIt.renderer.renderInline = function (this: Renderer, tokens: Token[], op
   return tokens.some((token) => token.type === 'html_inline') ? sanitizeHtml(html) : html
 }
 
-const texts = new Set(markdownFiles(2000).map(({ text }) => text))
+// Octokit and its friends write tables as raw HTML with blank lines inside. Each piece of such a table is malformed,
+// and each renderer repairs the piece in its own way.
+const files = markdownFiles(2000).filter(({ text }) => !text.includes('<tbody valign=top align=left>'))
+const texts = new Set(files.map(({ text }) => text))
 const sample = Array.from(texts)
   .filter((text) => text.length < 16_000 && text.isWellFormed())
-  .slice(0, 400)
+  .slice(0, 440)
 // None of these packages reads lists of tasks.
 const tasks = '- [x] a\n- [ ] b\n'
 const rendered = [...sample, tasks].map((text) => ({

@@ -195,7 +195,12 @@ type Outcome = { document: DocNode; applied: unknown } | string
 function outcomeOf(document: DocNode, edits: readonly TextEdit[]): Outcome {
   const limits = { characterLimit: 500_000, byteLimit: 5_242_880 }
   try {
-    const { text: stored, applied } = editBody({ text: documentToLines(document).join('\n'), edits, limits })
+    const { text: stored, applied } = editBody({
+      text: documentToLines(document).join('\n'),
+      version: 'sha256:0',
+      edits,
+      limits,
+    })
     return { document: linesToDocument(stored.split('\n')), applied }
   } catch (error) {
     if (error instanceof Refusal) return error.code

@@ -65,6 +65,7 @@ const anyText = fc.oneof(
     encoded('NaN'),
     encoded('[NaN]'),
     encoded('[1e999]'),
+    encoded('[{"toString":{}}]'),
     encoded('['.repeat(300)),
   ),
   fc.constantFrom('A'.repeat(513), 'A'.repeat(6000), encoded(`${'['.repeat(150)}${']'.repeat(150)}`)),

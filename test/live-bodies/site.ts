@@ -222,6 +222,5 @@ export function plain(text: Y.XmlText): string {
 }
 
 async function callerOf(service: Site['service'], client: Client): Promise<Caller> {
-  const context = { database: service.database, pepper: service.config.TOKEN_PEPPER }
-  return authenticate(context, `Bearer ${client.bearer}`)
+  return authenticate(service, { authorization: `Bearer ${client.bearer}`, resource: 'api' })
 }

@@ -52,7 +52,12 @@ export async function tellStory(
   const scopes = ['documents:read', 'documents:write']
   const codes = await call('requestDeviceCode', { body: { client_name: 'Field notes', scopes } }, device.client)
   await device.approve(codes.body.data.user_code)
-  await call('exchangeDeviceCode', { body: { device_code: codes.body.data.device_code } }, device.client)
+  const granted = await call(
+    'exchangeDeviceCode',
+    { body: { device_code: codes.body.data.device_code } },
+    device.client,
+  )
+  await call('revokeToken', { body: { token: granted.body.data.access_token } }, device.client)
 
   const base = (await call('createKnowledgeBase', { body: { name: 'Zoo' } })).body.data.id as number
   const other = (await call('createKnowledgeBase', { body: { name: 'Archive' } })).body.data.id as number

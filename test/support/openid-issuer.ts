@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { Provider } from 'oidc-provider'
+import { type Configuration, type KoaContextWithOIDC, Provider } from 'oidc-provider'
 import type { Test } from 'tap'
 import { Visitor } from './visitor.ts'
 
@@ -54,21 +54,22 @@ export async function startIssuer(t: Test, callback: string) {
   return issuer
 }
 
-function configurationOf(callback: string, person: () => Person): object {
+function configurationOf(callback: string, person: () => Person): Configuration {
   return {
     clients: [{ client_id: openIdClient.id, client_secret: openIdClient.secret, redirect_uris: [callback] }],
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: [] },
     cookies: { keys: ['a key for the cookies of the issuer'] },
     features: { devInteractions: { enabled: false } },
     pkce: { required: () => true },
-    interactions: { url: (_context: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
-    findAccount: (_context: unknown, accountId: string) => ({ accountId, claims: async () => ({ ...person() }) }),
+    interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
+    findAccount: (_context, accountId) => ({
+      accountId,
+      claims: async () => ({ sub: accountId, ...person() }),
+    }),
     // The provider asks nobody for consent.
-    async loadExistingGrant(context: {
-      oidc: { client: { clientId: string }; session: { accountId: string }; provider: Provider }
-    }) {
+    async loadExistingGrant(context: KoaContextWithOIDC) {
       const { client, session, provider } = context.oidc
-      const grant = new provider.Grant({ clientId: client.clientId, accountId: session.accountId })
+      const grant = new provider.Grant({ clientId: client?.clientId ?? '', accountId: session?.accountId ?? '' })
       grant.addOIDCScope('openid email profile')
       await grant.save()
       return grant

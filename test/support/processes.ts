@@ -108,6 +108,13 @@ async function until(running: ServiceProcess, isTrue: () => Promise<boolean>): P
 /** The absolute path of this repository. */
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 
+/**
+ * The setting by which the processes of a test run share compiled code. A process that does not inherit the environment
+ * of its test has to be given the setting.
+ */
+export const compiledCode: Settings =
+  process.env['NODE_COMPILE_CACHE'] === undefined ? {} : { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] }
+
 function environment(settings: Settings): NodeJS.ProcessEnv {
   const { NODE_ENV: _test, DATABASE_URL: _other, ...inherited } = process.env
   return { ...inherited, PATH: `${join(root, 'node_modules/.bin')}:${inherited['PATH']}`, ...settings }

@@ -17,9 +17,9 @@ import type { Teardown } from './site.ts'
 export type TestService = Awaited<ReturnType<typeof startTestService>>
 
 /**
- * Starts a real service: the application on a free port, which checks every response against its declared schema. It
- * ends with the test. `env` overrides environment variables. Without DATABASE_URL among them the database is new, and
- * goes with the service.
+ * Starts a real service: the application on a free port, or on the PORT of `env`. It checks every response against its
+ * declared schema, and ends with the test. `env` overrides environment variables. Without DATABASE_URL among them the
+ * database is new, and goes with the service.
  */
 export async function startTestService(t: Teardown, env: Record<string, string> = {}) {
   const { DATABASE_URL: given } = env
@@ -28,7 +28,7 @@ export async function startTestService(t: Teardown, env: Record<string, string> 
   const config = readConfig({ DATABASE_URL: url, DATA_DIR: directory, LOG_LEVEL: 'silent', ...unlimited, ...env })
   const log = createLogger({ service: 'test', config })
   const service = await startService({ config, log, checkResponses: true })
-  const server = createApp(service).listen(0)
+  const server = createApp(service).listen(env['PORT'] === undefined ? 0 : config.PORT)
   // A test that computes for seconds would otherwise send its next request on a connection that the server has closed.
   server.keepAliveTimeout = 0
   await once(server, 'listening')

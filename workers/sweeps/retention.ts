@@ -1,3 +1,4 @@
+import { deleteExpiredOAuth } from '../../shared/auth/oauth/expiry.ts'
 import { deleteExpiredSignIns, sessionLimits } from '../../shared/auth/sessions.ts'
 import { forgetUnusedTags } from '../../shared/documents/tags.ts'
 import { purgeEvents } from '../../shared/events/purge.ts'
@@ -14,7 +15,8 @@ const batch = 1000
 
 /**
  * Deletes what has outlived its retention: stored answers of requests with an Idempotency-Key, requested jobs, audit,
- * sign-ins, jobs of pg-boss and events. Forgets spellings of tags that no document has any more.
+ * sign-ins, grants and clients of OAuth, jobs of pg-boss and events. Forgets spellings of tags that no document has any
+ * more.
  */
 export const retentionSweep = defineSweep({
   queue: queues.sweepRetention,
@@ -30,6 +32,7 @@ export const retentionSweep = defineSweep({
       ...requestedJobTables.map((table) => () => deleteEndedJobs(database, { table, days, batch })),
       () => deleteOldAudit(database, { days: auditDays, batch }),
       () => deleteOldAnswers(database, { days, batch }),
+      () => deleteExpiredOAuth(database, { batch }),
       () => deleteExpiredSignIns(database, { session: sessionLimits, batch }),
       () => deleteFinishedJobs(database, { batch }),
       () => deleteForgottenJobs(database, { batch }),

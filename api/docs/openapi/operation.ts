@@ -16,7 +16,7 @@ export function operationOf(spec: Route, registry: SchemaRegistry): object {
     description: descriptionOf(spec),
     tags: [spec.tag],
     ...(spec.extension && { 'x-extension': true }),
-    security: spec.access === 'anyone' ? [] : [{ bearer: [...spec.scopes] }],
+    security: spec.access === 'anyone' ? [] : [{ bearer: [...spec.scopes] }, { oauth2: [...spec.scopes] }],
     parameters: [
       ...parametersOf({ location: 'path', schema: spec.params, registry }),
       ...parametersOf({ location: 'query', schema: publishedQuery(spec), registry }),

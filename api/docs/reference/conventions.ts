@@ -32,10 +32,11 @@ another service of that version may lack them. All rules of this reference hold 
 description marks their operations with \`x-extension: true\`.`
 
 const authentication = `
-Every call carries \`Authorization: Bearer <token>\`, but for the two of the device flow, by which a program without a
-token gets one (RFC 8628). Without a valid token the answer is 401; with one that lacks a
-scope it is 403 \`insufficient_scope\`. What a token can do is also bounded by the role of its user: a \`viewer\` cannot
-write (403 \`forbidden\`), and what belongs to a workspace the user is not a member of does not exist (404). The scopes:
+Every call carries \`Authorization: Bearer <token>\`. Three calls need no token: the two of the device flow, by which a
+program gets a token (RFC 8628), and \`POST /auth/revoke\`, by which it gives the token back. A program can also get its
+token by [OAuth 2.1](/guide/authentication.md#oauth). Without a valid token the answer is 401; a token that lacks a scope
+gets 403 \`insufficient_scope\`. What a token can do is also bounded by the role of its user: a \`viewer\` cannot write
+(403 \`forbidden\`), and what belongs to a workspace the user is not a member of does not exist (404). The scopes:
 
 ${scopes.map((scope) => `- \`${scope}\``).join('\n')}`
 

@@ -4,7 +4,7 @@ import { type ContentFormat, type ContentOptions, contentMembers } from '../../.
 import { answerWarnings } from '../../../shared/body/document.ts'
 import { manifestOf } from '../../../shared/body/manifest.ts'
 import { outlineOf } from '../../../shared/body/outline.ts'
-import { blockPositionOf, type ReadView, readWindow } from '../../../shared/body/read.ts'
+import { blockPositionOf, type ReadAnnotation, type ReadView, readWindow } from '../../../shared/body/read.ts'
 import { StoredBody, textComputation } from '../../../shared/body/stored-body.ts'
 import { compute } from '../../../shared/computations/compute.ts'
 import { Refusal } from '../../../shared/errors/errors.ts'
@@ -20,6 +20,7 @@ export type ReadRequest = {
     max_tokens?: number | undefined
     context_before?: number | undefined
     context_after?: number | undefined
+    annotate?: ReadAnnotation | undefined
     cursor?: string | undefined
     locale?: string | undefined
   }
@@ -164,6 +165,7 @@ export function readPart(body: BlockLines, request: ReadRequest) {
     maxTokens: max_tokens,
     contextBefore: context_before,
     contextAfter: context_after,
+    annotate: query.annotate,
     ...(around !== undefined && { around }),
     ...(resume !== undefined && { resume }),
   })
@@ -176,8 +178,9 @@ export function readStart(request: ReadRequest): string {
 }
 
 function readScope({ endpoint, params, query, view }: ReadRequest): CursorScope {
-  const { around, max_tokens, context_before, context_after, locale } = withDefaults(query)
-  const filters = { view, id: params.id, locale, around, max_tokens, ...(around && { context_before, context_after }) }
+  const { around, max_tokens, context_before, context_after, locale, annotate } = withDefaults(query)
+  const context = around && { context_before, context_after }
+  const filters = { view, id: params.id, locale, around, max_tokens, ...context, ...(annotate && { annotate }) }
   return { endpoint, filters, sort: 'position' }
 }
 

@@ -8,6 +8,23 @@ import { bodyHeading, localeParameter, requireVariantBody } from './stored-body.
 
 const tag = 'Content'
 
+/** The query of `GET /documents/{id}/read`. */
+export const readParameters = Type.Object({
+  view: Type.Optional(Type.Enum([...readViews], { default: 'markdown' })),
+  around: Type.Optional(Type.String({ pattern: blockIdPattern, description: 'any block id, nested or not' })),
+  max_tokens: Type.Optional(Type.Integer({ minimum: 64, maximum: 50_000, default: 4000 })),
+  context_before: Type.Optional(Type.Integer({ minimum: 0, maximum: 100, default: 2 })),
+  context_after: Type.Optional(Type.Integer({ minimum: 0, maximum: 100, default: 4 })),
+  annotate: Type.Optional(
+    Type.Enum(['anchors', 'hashes'], {
+      description:
+        'put a comment with the block id above each top-level block, or with the block id and the hash of the block; Markdown only',
+    }),
+  ),
+  cursor: Type.Optional(Type.String({ description: 'next_cursor of the part before' })),
+  locale: localeParameter,
+})
+
 /** The routes of outlines and of partial reads. See `api/guide/blocks.md#partial-read`. */
 export const readingRoutes = [
   route({
@@ -35,18 +52,10 @@ export const readingRoutes = [
     tag,
     summary: 'Read a part of a document within a budget of tokens',
     description:
-      'The whole document, or the surroundings of one block, as far as the budget goes. `next_cursor` is bound to the version of the body and to the parameters.',
+      'The whole document, or the surroundings of one block, as far as the budget goes. An extension: `annotate`. `next_cursor` is bound to the version of the body and to the parameters.',
     scopes: ['documents:read'],
     params: DocumentParameter,
-    query: Type.Object({
-      view: Type.Optional(Type.Enum([...readViews], { default: 'markdown' })),
-      around: Type.Optional(Type.String({ pattern: blockIdPattern, description: 'any block id, nested or not' })),
-      max_tokens: Type.Optional(Type.Integer({ minimum: 64, maximum: 50_000, default: 4000 })),
-      context_before: Type.Optional(Type.Integer({ minimum: 0, maximum: 100, default: 2 })),
-      context_after: Type.Optional(Type.Integer({ minimum: 0, maximum: 100, default: 4 })),
-      cursor: Type.Optional(Type.String({ description: 'next_cursor of the part before' })),
-      locale: localeParameter,
-    }),
+    query: readParameters,
     success: { status: 200, description: 'A part of the body', data: DocumentRead, etag: true },
     errors: [
       'document_not_found',

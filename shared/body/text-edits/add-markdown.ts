@@ -1,16 +1,17 @@
 import GithubSlugger from 'github-slugger'
 import { Refusal } from '../../errors/errors.ts'
-import type { BlockLines } from '../block-lines.ts'
+import { type BlockLines, blockIds, nodeAt } from '../block-lines.ts'
 import { type BodyLimits, maximumNodes } from '../body-limits.ts'
+import { documentToLines } from '../canonical.ts'
 import type { BlockNode } from '../document.ts'
 import { type EditResult, requireFree } from '../edit.ts'
-import { assemble, toDocument } from '../markdown/from-markdown.ts'
-import { parseMarkdown } from '../markdown/parse.ts'
+import { anchorsOf, assemble, toDocument } from '../markdown/from-markdown.ts'
+import { type Parsed, parseMarkdown } from '../markdown/parse.ts'
 import { StoredBlocks } from '../markdown/stored-blocks.ts'
 import { refuseNode } from '../normalise-state.ts'
-import { type EditPointer, gapAt, pointerAt, putAt } from '../placement.ts'
+import { type EditPointer, type Gap, gapAt, gapOf, locate, pointerAt, putAt } from '../placement.ts'
 import { plainText } from '../text.ts'
-import type { AddEdit } from './schema.ts'
+import type { AddEdit, ReplaceBlockEdit } from './schema.ts'
 
 /** The results of edits that collect what the added blocks bring with them. */
 export type Adding = Pick<EditResult, 'body' | 'warnings' | 'attachments'> & {
@@ -19,29 +20,59 @@ export type Adding = Pick<EditResult, 'body' | 'warnings' | 'attachments'> & {
   nodes: number
 }
 
+/** The pointer to an edit of a request. */
+type EditAt = EditPointer & { operationIndex: number }
+
 /**
- * Adds the blocks of a Markdown text at an end of the document or of a section, and returns their ids. Refuses with 404
- * `section_not_found`, and with 422 whatever makes the text no content of a body, or an id in it one that is in use.
+ * Adds the blocks of a Markdown text at an end of the document or of a section, or beside a block, and returns their
+ * ids. Refuses with 404 `section_not_found`, and with 422 `block_not_found`, `invalid_position` and whatever makes the
+ * text no content of a body, or an id in it one that is in use.
  */
-export function addMarkdown(
-  adding: Adding,
-  edit: AddEdit,
-  pointer: EditPointer & { operationIndex: number },
-): string[] {
-  const { body } = adding
-  const index = gapFor(body, edit, pointer.operationIndex)
-  const blocks = blocksOf(adding, edit.markdown, pointerAt(pointer, '/markdown'))
+export function addMarkdown(adding: Adding, edit: AddEdit, pointer: EditAt): string[] {
+  const gap = gapFor(adding.body, edit, pointer)
+  const inMarkdown = pointerAt(pointer, '/markdown')
+  const blocks = blocksOf(adding, { markdown: edit.markdown, pointer: inMarkdown, replaced: null })
   if (blocks.length === 0) return []
-  putAt(body, { parent: null, index }, { count: 0, blocks, pointer: pointerAt(pointer, '/markdown') })
+  putAt(adding.body, gap, { count: 0, blocks, pointer: inMarkdown })
   return blocks.map((block) => block.attrs.id)
 }
 
-function gapFor(body: BlockLines, { op, section }: AddEdit, index: number): number {
-  if (section === undefined)
-    return gapAt(body, op === 'append' ? { document_end: true } : { document_start: true }).index
+/**
+ * Replaces a block by the blocks of a Markdown text, and returns their ids. The first of them keeps the id of the
+ * block, and unchanged blocks inside of it keep theirs, as below an anchor. Refuses as `addMarkdown` does, and with 422
+ * `invalid_node` a text without any block.
+ */
+export function replaceByMarkdown(adding: Adding, edit: ReplaceBlockEdit, pointer: EditAt): string[] {
+  const { body } = adding
+  const blockPath = locate(body, edit.block_id, pointerAt(pointer, '/block_id'))
+  const inMarkdown = pointerAt(pointer, '/markdown')
+  const top = body.block(blockPath.position)
+  const replaced = { id: edit.block_id, top, ids: blockIds(nodeAt(top, blockPath.path)) }
+  const blocks = blocksOf(adding, { markdown: edit.markdown, pointer: inMarkdown, replaced })
+  if (blocks.length === 0) {
+    const problem = 'the Markdown has no block; delete_block deletes the block'
+    throw refuseNode({ ...inMarkdown, blockId: edit.block_id }, problem)
+  }
+  putAt(body, gapOf(blockPath), { count: 1, blocks, pointer: inMarkdown })
+  return blocks.map((block) => block.attrs.id)
+}
+
+function gapFor(body: BlockLines, edit: AddEdit, pointer: EditAt): Gap {
+  if (edit.op === 'insert') {
+    const { before_block_id, after_block_id } = edit
+    return before_block_id === undefined
+      ? gapAt(body, { after_block_id }, pointerAt(pointer, '/after_block_id'))
+      : gapAt(body, { before_block_id }, pointerAt(pointer, '/before_block_id'))
+  }
+  const { op, section } = edit
+  if (section === undefined) return gapAt(body, op === 'append' ? { document_end: true } : { document_start: true })
   const heading = headingOf(body, section)
-  if (heading === null) throw new Refusal('section_not_found', { details: { id: section, field: 'section', index } })
-  return op === 'append' ? endOfSection(body, heading) : heading + 1
+  if (heading === null) {
+    throw new Refusal('section_not_found', {
+      details: { id: section, field: 'section', index: pointer.operationIndex },
+    })
+  }
+  return { parent: null, index: op === 'append' ? endOfSection(body, heading) : heading + 1 }
 }
 
 // The position of a top-level heading of a block id or a slug. The slugs are those of anchors in Markdown.
@@ -65,13 +96,22 @@ function endOfSection(body: BlockLines, heading: number): number {
   return position
 }
 
-function blocksOf(adding: Adding, markdown: string, pointer: EditPointer): BlockNode[] {
+/** A Markdown text, and the block that it replaces within its top-level block; null for a text that is added. */
+type Source = {
+  markdown: string
+  pointer: EditPointer
+  replaced: { id: string; top: BlockNode; ids: readonly string[] } | null
+}
+
+function blocksOf(adding: Adding, { markdown, pointer, replaced }: Source): BlockNode[] {
   const { body, limits } = adding
   const { path, operationIndex } = pointer
   const parsed = parseMarkdown({ markdown, path, ...limits })
   const isEmpty = parsed.pieces.every(({ blocks }) => blocks.length === 0)
-  const fresh = toDocument(assemble(parsed, { stored: new StoredBlocks([]), path, ...limits }))
-  requireFree(body, fresh.givenIds, { pointer, own: new Set() })
+  const stored = new StoredBlocks(replaced === null ? [] : documentToLines({ type: 'doc', content: [replaced.top] }))
+  const read = replaced === null ? parsed : anchoredAt(parsed, replaced.id)
+  const fresh = toDocument(assemble(read, { stored, path, ...limits }))
+  requireFree(body, fresh.givenIds, { pointer, own: new Set(replaced?.ids) })
   adding.nodes += isEmpty ? 0 : fresh.nodes
   if (adding.nodes > maximumNodes) {
     throw refuseNode({ path, blockId: null, operationIndex }, `a document holds at most ${maximumNodes} nodes`)
@@ -82,4 +122,13 @@ function blocksOf(adding: Adding, markdown: string, pointer: EditPointer): Block
   }
   // A text without any content is read as an empty paragraph, which nobody has asked for.
   return isEmpty ? [] : fresh.result.content
+}
+
+// Reads the first block of a text as if the anchor of the id stood above it, unless the text itself has this anchor.
+function anchoredAt(parsed: Parsed, id: string): Parsed {
+  const [first, ...rest] = parsed.pieces
+  if (first === undefined || first.anchor !== null || anchorsOf(parsed.pieces).some((anchor) => anchor.id === id)) {
+    return parsed
+  }
+  return { ...parsed, pieces: [{ ...first, anchor: { id, line: 1 } }, ...rest] }
 }

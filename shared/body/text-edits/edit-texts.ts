@@ -4,9 +4,11 @@ import { BlockLines } from '../block-lines.ts'
 import type { BodyLimits } from '../body-limits.ts'
 import type { Edited } from '../commit.ts'
 import { answerWarnings, type Warning } from '../document.ts'
+import { requireHash } from '../edit.ts'
 import { parsesAtOnce, timeLimit, tooCostly } from '../markdown/parse-async.ts'
+import { type EditPointer, locate, pointerAt, takeOut } from '../placement.ts'
 import type { StoredBody } from '../stored-body.ts'
-import { type Adding, addMarkdown } from './add-markdown.ts'
+import { type Adding, addMarkdown, replaceByMarkdown } from './add-markdown.ts'
 import { TextReplacer } from './replace-text.ts'
 import { type AppliedEdit, namedBlocks, type TextEdit } from './schema.ts'
 
@@ -25,32 +27,47 @@ export async function editTexts(
   { current, ...editing }: TextEditing & { current: StoredBody },
 ): Promise<TextEdited> {
   try {
-    return await ahead.result(textEditing, { text: current.text, ...editing })
+    return await ahead.result(textEditing, { text: current.text, version: current.version, ...editing })
   } catch (error) {
     throw error instanceof ComputationLimitError ? tooCostly('/edits') : error
   }
 }
 
 /**
- * Edits a stored body by text. Refuses with 404 `section_not_found`; 409 `text_not_found` and `text_ambiguous`; 422
- * `block_not_found`, `document_too_large`, and the codes with which Markdown is refused. A thread calls this function
+ * Edits a stored body by text. Every `if_match` is compared with the body before the first edit. Refuses with 404
+ * `section_not_found`; 409 `version_conflict`, `text_not_found` and `text_ambiguous`; 422 `block_not_found`,
+ * `invalid_position`, `document_too_large`, and the codes with which Markdown is refused. A thread calls this function
  * by its name. @public
  */
-export function editBody({ text, edits, limits }: TextEditing & { text: string }): TextEdited {
+export function editBody({ text, version, edits, limits }: StoredEditing): TextEdited {
   const body = new BlockLines(text.split('\n'))
+  for (const [index, edit] of edits.entries()) requireHash(body, { operation: edit, index, version })
   const replacer = new TextReplacer(body, limits)
   const adding: Adding = { body, limits, warnings: [], attachments: new Map(), nodes: 0 }
   const applied = edits.map((edit, index): AppliedEdit => {
     const pointer = { path: `/edits/${index}`, operationIndex: index, isKnown: () => true }
-    if (edit.op === 'replace') {
-      const { blockIds, count } = replacer.replace(edit, pointer)
-      return { index, block_ids: blockIds.slice(0, namedBlocks), count }
-    }
-    const ids = addMarkdown(adding, edit, pointer)
-    return { index, block_ids: ids.slice(0, namedBlocks), count: ids.length }
+    const { ids, count } = applyEdit({ replacer, adding }, edit, pointer)
+    return { index, block_ids: ids.slice(0, namedBlocks), count }
   })
   const { warnings, attachments } = adding
   return { text: body.toLines().join('\n'), attachments, applied, warnings: answerWarnings(warnings) }
+}
+
+type StoredEditing = TextEditing & { text: string; version: string }
+type Applying = { replacer: TextReplacer; adding: Adding }
+
+function applyEdit({ replacer, adding }: Applying, edit: TextEdit, pointer: EditPointer & { operationIndex: number }) {
+  if (edit.op === 'replace') {
+    const { blockIds: ids, count } = replacer.replace(edit, pointer)
+    return { ids, count }
+  }
+  if (edit.op === 'delete_block') {
+    takeOut(adding.body, locate(adding.body, edit.block_id, pointerAt(pointer, '/block_id')), pointer)
+    return { ids: [edit.block_id], count: 1 }
+  }
+  const ids =
+    edit.op === 'replace_block' ? replaceByMarkdown(adding, edit, pointer) : addMarkdown(adding, edit, pointer)
+  return { ids, count: ids.length }
 }
 
 // The most UTF-16 units that are searched without a thread, over all edits. Searching so many takes a few milliseconds.
@@ -60,7 +77,7 @@ const smallSearch = 256 * 1024
 // slowest and takes half of that.
 const searchTime = 0.0004
 
-const textEditing: Computation<TextEditing & { text: string }, TextEdited> = computation({
+const textEditing: Computation<StoredEditing, TextEdited> = computation({
   module: import.meta.url,
   run: editBody,
   isSmall: ({ text, edits }) => text.length * edits.length <= smallSearch && parsesAtOnce(markdownOf(edits)),
@@ -69,5 +86,5 @@ const textEditing: Computation<TextEditing & { text: string }, TextEdited> = com
 })
 
 function markdownOf(edits: readonly TextEdit[]): string {
-  return edits.map((edit) => (edit.op === 'replace' ? '' : edit.markdown)).join('\n')
+  return edits.map((edit) => ('markdown' in edit ? edit.markdown : '')).join('\n')
 }

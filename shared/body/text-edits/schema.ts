@@ -8,6 +8,10 @@ export const namedBlocks = 1000
 
 const withinLine = '^[^\\n]*$'
 
+const guard = {
+  if_match: Type.Optional(Type.String({ description: 'hash that the block must have before the first edit' })),
+}
+
 const ReplaceEdit = Type.Object(
   {
     op: Type.Literal('replace'),
@@ -30,12 +34,16 @@ const ReplaceEdit = Type.Object(
     ),
     block_id: Type.Optional(Type.String({ description: 'search this block and everything in it, not the document' })),
     match_case: Type.Optional(Type.Boolean({ default: true })),
+    ...guard,
   },
   { $id: 'ReplaceEdit', description: 'Replaces a text within one textblock' },
 )
 
+const markdown = Text({ min: 1, description: 'one or more blocks' })
+const BlockReference = Type.String({ description: 'block id' })
+
 const added = {
-  markdown: Text({ min: 1, description: 'one or more blocks' }),
+  markdown,
   section: Type.Optional(
     Type.String({ description: 'block id or slug of a top-level heading; without it the whole document' }),
   ),
@@ -51,8 +59,32 @@ const PrependEdit = Type.Object(
   { $id: 'PrependEdit', description: 'Adds blocks at the beginning of the document or of a section' },
 )
 
+const InsertEdit = Type.Refine(
+  Type.Object(
+    {
+      op: Type.Literal('insert'),
+      markdown,
+      before_block_id: Type.Optional(BlockReference),
+      after_block_id: Type.Optional(BlockReference),
+    },
+    { $id: 'InsertEdit', description: 'Adds blocks beside a block, in the same parent' },
+  ),
+  (edit) => (edit.before_block_id === undefined) !== (edit.after_block_id === undefined),
+  () => 'must have exactly one of the members before_block_id, after_block_id',
+)
+
+const ReplaceBlockEdit = Type.Object(
+  { op: Type.Literal('replace_block'), block_id: BlockReference, markdown, ...guard },
+  { $id: 'ReplaceBlockEdit', description: 'Replaces a block by Markdown; the first new block keeps its id' },
+)
+
+const DeleteBlockEdit = Type.Object(
+  { op: Type.Literal('delete_block'), block_id: BlockReference, ...guard },
+  { $id: 'DeleteBlockEdit', description: 'Deletes a block with what is in it' },
+)
+
 /** One step of a request that edits by text. */
-const TextEdit = Type.Union([ReplaceEdit, AppendEdit, PrependEdit], {
+const TextEdit = Type.Union([ReplaceEdit, AppendEdit, PrependEdit, InsertEdit, ReplaceBlockEdit, DeleteBlockEdit], {
   $id: 'TextEdit',
   'x-discriminator': 'op',
   description: 'one step of an edit by text',
@@ -72,9 +104,9 @@ const AppliedEdit = Type.Object(
   {
     index: Type.Integer({ minimum: 0, description: 'of the edit in the request' }),
     block_ids: Type.Array(Type.String(), {
-      description: `of \`replace\` the changed textblocks, otherwise the new top-level blocks; at most ${namedBlocks}`,
+      description: `of \`replace\` the changed textblocks, of \`delete_block\` the deleted block, otherwise the new blocks; at most ${namedBlocks}`,
     }),
-    count: Type.Integer({ minimum: 0, description: 'replaced texts or added top-level blocks' }),
+    count: Type.Integer({ minimum: 0, description: 'replaced texts, added blocks or deleted blocks' }),
   },
   { $id: 'AppliedEdit' },
 )
@@ -91,6 +123,7 @@ export const TextEditResult = Type.Object(
 )
 
 export type ReplaceEdit = Static<typeof ReplaceEdit>
-export type AddEdit = Static<typeof AppendEdit> | Static<typeof PrependEdit>
-export type TextEdit = ReplaceEdit | AddEdit
+export type AddEdit = Static<typeof AppendEdit> | Static<typeof PrependEdit> | Static<typeof InsertEdit>
+export type ReplaceBlockEdit = Static<typeof ReplaceBlockEdit>
+export type TextEdit = ReplaceEdit | AddEdit | ReplaceBlockEdit | Static<typeof DeleteBlockEdit>
 export type AppliedEdit = Static<typeof AppliedEdit>

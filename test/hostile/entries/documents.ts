@@ -333,7 +333,7 @@ function edit({ text, lastId }: Body, { op, input }: { op: 'insert' | 'change'; 
 function editedByText(text: string, edit: TextEdit): number {
   const limits = { characterLimit: Infinity, byteLimit: Infinity }
   try {
-    return editBody({ text, edits: [edit], limits }).text.length
+    return editBody({ text, version: 'sha256:0', edits: [edit], limits }).text.length
   } catch (error) {
     if (error instanceof Refusal && ['text_not_found', 'section_not_found'].includes(error.code)) return 0
     throw error

@@ -1,0 +1,97 @@
+import { type Static, Type } from 'typebox'
+import type { Me } from '../../../shared/auth/schema.ts'
+import { DocumentIds, mostNamedDocuments } from '../../../shared/documents/schema.ts'
+import type { ErrorCode } from '../../../shared/errors/errors.ts'
+import { Version } from '../../../shared/schema/identifiers.ts'
+import { TrashEntry } from '../../../shared/trash/schema.ts'
+import { afterWrite, storedNote } from '../after-write.ts'
+import { exactlyOne, wrongArguments } from '../arguments.ts'
+import { shortName } from '../budget.ts'
+import { type Door, ifMatch } from '../door.ts'
+import { oneLine } from '../results.ts'
+import { tool } from '../tool.ts'
+
+const Input = Type.Object({
+  document_ids: Type.Optional(DocumentIds),
+  folder_id: Type.Optional(Type.Integer({ description: 'with everything in it' })),
+  version: Type.Optional(Type.Unsafe<string>({ ...Version, description: 'guard, for one document' })),
+})
+type Input = Static<typeof Input>
+
+const { id, name, expires_at } = TrashEntry.properties
+
+const Output = Type.Object({
+  deleted: Type.Array(Type.Union([Type.String(), Type.Integer()])),
+  trash: Type.Array(Type.Object({ id, type: Type.String(), name, expires_at })),
+  note: Type.Optional(Type.String()),
+})
+
+/** Deletes documents, or a folder with everything in it, and says how to bring them back. */
+export const remove = tool({
+  name: 'delete',
+  title: 'Delete',
+  description: 'Delete up to 100 documents (all or none) or a folder. The answer has the trash ids for restore.',
+  input: Input,
+  output: Output,
+  readOnly: false,
+  destructive: true,
+  idempotent: true,
+  async run(args, use) {
+    const { door } = use
+    const trash = await trashOf(door, args.folder_id === undefined ? 'document' : 'folder')
+    const deleted = await removed(door, args)
+    const found = await afterWrite(use, trash.added)
+    const entries = (found.value ?? []).map(({ id, type, name, expires_at }) => ({
+      id,
+      type,
+      name: shortName(name),
+      expires_at,
+    }))
+    const what = args.folder_id === undefined ? `${deleted.length} documents` : `folder ${args.folder_id}`
+    return {
+      structured: { deleted, trash: entries, ...('code' in found && { note: unreadTrash(found.code) }) },
+      summary: `Deleted ${what}. ${'code' in found ? unreadTrash(found.code) : undoOf(entries.length, deleted.length)}`,
+      untrusted: entries.map(({ id, type, name }) => `${id}: ${type} ${oneLine(name)}`).join('\n'),
+    }
+  },
+})
+
+function unreadTrash(code: ErrorCode): string {
+  return `${storedNote('the trash could not be read', code)}: restore without trash_id lists it.`
+}
+
+// The trash is not empty for certain when nothing new is found in it: a repetition with a key adds nothing.
+function undoOf(entries: number, deleted: number): string {
+  if (entries === 0) return 'No new entry was found in the trash: restore lists it, unless this service keeps none.'
+  const others = entries > deleted ? ' Some entries are of another deletion at the same time: compare the names.' : ''
+  return `To undo this, use restore with trash_id.${others}`
+}
+
+async function removed(door: Door, args: Input): Promise<(string | number)[]> {
+  const { document_ids = [], folder_id, version } = args
+  exactlyOne(args, ['document_ids', 'folder_id'])
+  if (folder_id !== undefined) {
+    await door({ operationId: 'deleteFolder', params: { id: folder_id } })
+    return [folder_id]
+  }
+  const ids = [...new Set(document_ids)]
+  if (version === undefined) {
+    await door({ operationId: 'deleteDocuments', body: { ids } })
+    return ids
+  }
+  const [id = '', ...others] = ids
+  if (others.length > 0) throw wrongArguments([{ name: 'version', message: 'guards one document only' }])
+  await door({ operationId: 'deleteDocument', params: { id }, headers: ifMatch(version) })
+  return ids
+}
+
+// An entry of the trash does not name the document that it holds. So the entries of a deletion are the entries of the
+// caller and of this type that were not there before.
+async function trashOf(door: Door, type: TrashEntry['type']): Promise<{ added: () => Promise<TrashEntry[]> }> {
+  const { data: me } = await door<Static<typeof Me>>({ operationId: 'getMe' })
+  const newest = async () =>
+    (await door<TrashEntry[]>({ operationId: 'listTrash', query: { limit: mostNamedDocuments } })).data
+  const before = new Set((await newest()).map(({ id }) => id))
+  const isOurs = (entry: TrashEntry) => !before.has(entry.id) && entry.type === type && entry.deleted_by === me.user.id
+  return { added: async () => (await newest()).filter(isOurs) }
+}

@@ -1,0 +1,93 @@
+import { type Static, Type } from 'typebox'
+import type { BodyWritten } from '../../../shared/body/schema.ts'
+import type { DocumentDifference } from '../../../shared/differences/schema.ts'
+import { Document, documentCreateMembers } from '../../../shared/documents/schema.ts'
+import { Refusal } from '../../../shared/errors/errors.ts'
+import { differenceMembers, writeAnswer } from '../difference.ts'
+import { type Door, ifMatch } from '../door.ts'
+import { type ToolUse, tool } from '../tool.ts'
+
+const { knowledge_base_id, folder_id, tags } = documentCreateMembers
+const { version } = Document.properties
+
+const Input = Type.Object({
+  content: Type.String({ description: 'the whole body, in Markdown' }),
+  title: Type.Optional(Type.String({ description: 'of a new document' })),
+  knowledge_base_id,
+  folder_id,
+  tags: Type.With(tags, { description: 'of a new document' }),
+  document_id: Type.Optional(Type.String({ description: 'the document whose body is replaced' })),
+  base_version: Type.Optional(Type.String({ description: 'version you have read; needed with document_id' })),
+  dry_run: Type.Optional(Type.Boolean({ description: 'with document_id: only show the difference' })),
+})
+type Input = Static<typeof Input>
+
+const Output = Type.Object({
+  document_id: Type.String(),
+  version,
+  freshness: Type.Literal('current'),
+  created: Type.Boolean(),
+  dry_run: Type.Boolean(),
+  ...differenceMembers,
+  warnings: Type.Optional(Type.Array(Type.String())),
+})
+
+/** Makes a document, or replaces the whole body of one. */
+export const write = tool({
+  name: 'write',
+  title: 'Write',
+  description:
+    'Create a document (title, content and knowledge_base_id or folder_id), or replace the whole body of document_id. To change a part, use edit. Blocks below their anchors from read keep their ids.',
+  input: Input,
+  output: Output,
+  readOnly: false,
+  destructive: true,
+  async run(args, use) {
+    return args.document_id === undefined ? create(use.door, args) : replace(use, args, args.document_id)
+  },
+})
+
+async function create(door: Door, args: Input) {
+  const { title, content, knowledge_base_id, folder_id, tags, base_version, dry_run } = args
+  if (base_version !== undefined) throw misplaced('base_version', 'needs document_id')
+  const { data } = await door<Static<typeof Document>>({
+    operationId: 'createDocument',
+    query: { dry_run },
+    body: { title, knowledge_base_id, folder_id, tags, content: { format: 'markdown', content } },
+  })
+  return {
+    structured: {
+      document_id: data.id,
+      version: data.version,
+      freshness: 'current' as const,
+      created: true,
+      dry_run: false,
+      changed_blocks: [],
+      omitted: 0,
+    },
+    summary: `Created ${data.id}, version ${data.version}.`,
+  }
+}
+
+type Replaced = Static<typeof BodyWritten> & { diff?: Static<typeof DocumentDifference> }
+
+async function replace(use: ToolUse, args: Input, documentId: string) {
+  const { content, base_version, dry_run = false } = args
+  const misplacedMember = (['title', 'knowledge_base_id', 'folder_id', 'tags'] as const).find(
+    (name) => args[name] !== undefined,
+  )
+  if (misplacedMember !== undefined) throw misplaced(misplacedMember, 'only for a new document; see organise')
+  const { data } = await use.door<Replaced>({
+    operationId: 'replaceContent',
+    params: { id: documentId },
+    query: { dry_run: dry_run || undefined },
+    headers: { ...ifMatch(base_version), prefer: 'return=minimal' },
+    body: { format: 'markdown', content },
+  })
+  const answer = await writeAnswer(use, { ...data, documentId, dryRun: dry_run })
+  return { ...answer, structured: { ...answer.structured, created: false } }
+}
+
+function misplaced(name: string, message: string): Refusal {
+  return new Refusal('invalid_request', { details: { fields: [{ path: `/${name}`, message }] } })
+}

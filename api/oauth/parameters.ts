@@ -1,0 +1,42 @@
+import { recordedResource } from '../../shared/auth/oauth/resources.ts'
+import { scopes } from '../../shared/auth/scopes.ts'
+
+/**
+ * The query of an authorization request as the library gets it. Without `scope` a program asks for everything, and
+ * without `resource` for the whole service. `prompt` asks for nothing, because every person is asked each time;
+ * `prompt=none` stays, so that the program learns that nobody can be passed by.
+ */
+export function authorizationQuery(query: URLSearchParams, origin: string): URLSearchParams {
+  const parameters = withResource(query, origin)
+  if ((parameters.get('scope') ?? '').trim() === '') parameters.set('scope', scopes.join(' '))
+  if (!parameters.has('resource')) parameters.set('resource', origin)
+  if (parameters.get('prompt') !== 'none') parameters.delete('prompt')
+  return parameters
+}
+
+/** The parameters with each `resource` in the one spelling in which it is recorded. */
+export function withResource(parameters: URLSearchParams, origin: string): URLSearchParams {
+  const result = new URLSearchParams(parameters)
+  const resources = new Set(parameters.getAll('resource').map((value) => recordedResource(origin, value) ?? value))
+  result.delete('resource')
+  for (const resource of resources) result.append('resource', resource)
+  return result
+}
+
+/**
+ * The body of a registration as the library gets it. Every client is public, so a client that asks for a secret gets
+ * none. A text that is no JSON object stays as it is, and the library refuses it.
+ */
+export function registrationBody(text: string): string {
+  const body = parsed(text)
+  if (body === null || typeof body !== 'object' || Array.isArray(body)) return text
+  return JSON.stringify({ ...body, token_endpoint_auth_method: 'none' })
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
