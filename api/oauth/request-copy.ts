@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http'
 
-// The headers that the library reads.
-const copied = ['accept', 'authorization', 'content-type', 'cookie', 'user-agent'] as const
+// The headers that the library reads. It would answer an error as a page if it knew that the client prefers HTML.
+const copied = ['authorization', 'content-type', 'cookie', 'user-agent'] as const
 
 /**
  * A copy of a request for the library, which reads the body itself and derives addresses from the header Host. The copy

@@ -219,6 +219,23 @@ t.test('requests', async (t) => {
     t.equal((await new Client({ origin: service.origin, token: slashed.access_token }).get('/me')).status, 200)
   })
 
+  t.test('a program whose library prefers HTML learns why it was refused, too', async (t) => {
+    const form = 'application/x-www-form-urlencoded'
+    for (const accept of ['text/html', 'text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2']) {
+      for (const [path, type, body, error] of [
+        ['token', form, `grant_type=refresh_token&refresh_token=x&client_id=${program.clientId}`, 'invalid_grant'],
+        ['token', form, 'grant_type=refresh_token&refresh_token=x&client_id=nobody', 'invalid_client'],
+        ['revoke', form, `client_id=${program.clientId}`, 'invalid_request'],
+        ['register', 'application/json', '{"redirect_uris":[]}', 'invalid_redirect_uri'],
+      ] as const) {
+        const headers = { accept, 'content-type': type }
+        const answer = await fetch(`${service.origin}/oauth/${path}`, { method: 'POST', headers, body })
+        t.ok(answer.status >= 400 && answer.status < 500, `${path} is refused with ${answer.status}`)
+        t.equal(((await answer.json()) as { error: string }).error, error)
+      }
+    }
+  })
+
   t.test('whatever is sent, the service answers and goes on', async (t) => {
     const bad = ['?', '?client_id=%00', '?client_id=a&client_id=b', '?client_id=svc', `?client_id=${'x'.repeat(5000)}`]
     for (const query of bad) t.equal((await browser.get(`/oauth/authorize${query}`)).status, 400, query.slice(0, 30))
