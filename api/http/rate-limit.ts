@@ -22,7 +22,7 @@ export type RateLimiter = {
   /**
    * Counts one call of `key`, a credential or an address. With `userId`, the call also counts for all tokens of the
    * user together. Returns the state of the window, of the key or of the user, that has fewer calls left. Returns null
-   * when the bucket is unlimited. Refuses with 429 `rate_limited` and Retry-After when one of the two limits is exceeded.
+   * when the bucket is unlimited. Refuses with 429 `rate_limited` and Retry-After beyond one of the two limits.
    */
   consume: (bucket: Bucket, key: string, userId?: string) => Promise<RateLimitState | null>
 }
