@@ -133,6 +133,27 @@ t.test('what was typed into a block that a program moved meanwhile goes along', 
   t.strictSame((await site.read(key)).body, body(p(3, 'three typed'), p(1, 'one'), p(2, 'two')))
 })
 
+t.test('neither a restored block nor the text that a program wrote under its id is lost', async (t) => {
+  const key = await site.create(body(p(1, 'one'), p(2, 'two'), p(3, 'three')))
+  const live = await LiveProcess.open(site, key)
+  const ada = new Y.Doc()
+  exchange(ada, live.doc)
+  const history = new Y.UndoManager(bodyFragment(ada))
+  bodyFragment(ada).delete(1, 2)
+  exchange(ada, live.doc)
+  await live.flush()
+  // A program that has read the document before writes a deleted block anew while a person takes the deletion back.
+  await site.write(key, ({ content }) => body(...content, p(3, 'three by a program')))
+  history.undo()
+  exchange(ada, live.doc)
+  await live.flush()
+  exchange(ada, live.doc)
+  const { content } = (await site.read(key)).body
+  t.strictSame(content.map(words).sort(), ['one', 'three', 'three by a program', 'two'])
+  t.equal(new Set(content.map(({ attrs }) => attrs?.id)).size, 4, 'each block has an id of its own')
+  t.strictSame(shown(ada), body(...content))
+})
+
 t.test('two people who split the same paragraph get blocks with ids of their own', async (t) => {
   const key = await site.create(body(p(1, 'first second third')))
   const live = await LiveProcess.open(site, key)

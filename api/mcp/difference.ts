@@ -65,19 +65,26 @@ type Written = {
 /** Makes the answer to a write of a body, or to its rehearsal, with the difference that it makes. */
 export async function writeAnswer(use: ToolUse, { documentId, version, dryRun, diff, warnings = [] }: Written) {
   const seen = diff === undefined ? await writtenDifference(use, { documentId, version }) : { difference: diff }
-  const told = warnings.slice(0, 5).map(({ message }) => message)
+  const told = toldWarnings(warnings)
   return differenceAnswer(seen, {
     structured: {
       document_id: documentId,
       version,
       freshness: 'current' as const,
       dry_run: dryRun,
-      ...(told.length > 0 && { warnings: told }),
+      ...told.structured,
     },
     summary: `${dryRun ? `Nothing was stored; ${documentId} would get` : `Stored; ${documentId} now has`} version ${version}`,
-    warnings: told,
+    warnings: told.lines,
     budget: budgetOfWrite,
   })
+}
+
+/** The first warnings of a write: a member of the structured content, and lines of untrusted text. */
+export function toldWarnings(warnings: readonly { message: string }[]) {
+  const told = warnings.slice(0, 5).map(({ message }) => message)
+  const structured: { warnings?: string[] } = told.length === 0 ? {} : { warnings: told }
+  return { structured, lines: told.map((message) => `warning: ${message}`) }
 }
 
 // The most tokens of an answer to a write. What does not fit can be read in the history.
@@ -92,10 +99,9 @@ export function differenceAnswer<Structured extends object>(
   shown: { structured: Structured; summary: string; warnings?: readonly string[]; budget: number },
 ): ToolAnswer<Structured & { changed_blocks?: ChangedBlock[]; omitted?: number; note?: string }> {
   const { structured, summary, warnings = [], budget } = shown
-  const warned = warnings.map((message) => `warning: ${message}`)
   if (seen.difference === null) {
     const { note } = seen
-    const untrusted = warned.length === 0 ? {} : { untrusted: warned.join('\n') }
+    const untrusted = warnings.length === 0 ? {} : { untrusted: warnings.join('\n') }
     return { structured: { ...structured, note }, summary: `${summary}; ${note}`, ...untrusted }
   }
   const { blocks = [] } = seen.difference
@@ -106,7 +112,7 @@ export function differenceAnswer<Structured extends object>(
       return {
         structured: { ...structured, changed_blocks, omitted: blocks.length - some.length },
         summary: `${summary}; ${some.length} of ${blocks.length} changed blocks.`,
-        untrusted: [changeLines(changed_blocks), ...warned].join('\n'),
+        untrusted: [changeLines(changed_blocks), ...warnings].join('\n'),
       }
     },
   })

@@ -1,7 +1,6 @@
 import { admit, decide, type Incoming, inTurn, type Pipeline, pipelineOf, withData } from '../http/pipeline.ts'
 import { entityTagOf } from '../http/preconditions.ts'
 import { apiPrefix, isRead, type Route } from '../http/route.ts'
-import { statusOf } from '../http/send.ts'
 import type { Service } from '../http/service.ts'
 
 /** A call of a route by a tool. */
@@ -17,17 +16,11 @@ export type RouteCall = {
 
 type QueryValue = string | number | boolean
 
-/**
- * An answer of a route. `data` and `members` are those of the envelope, and `page` is there in lists. `version` is what
- * the ETag names.
- */
+/** An answer of a route: the data, the page of a list, and the version that the ETag names. */
 export type RouteAnswer<Data> = {
-  status: number
-  headers: Readonly<Record<string, string>>
   version: string | null
   data: Data
   page: { next_cursor: string | null; has_more: boolean } | null
-  members: Readonly<Record<string, unknown>>
 }
 
 /**
@@ -71,12 +64,9 @@ async function callRoute<Data>(
     const answer = await withData(await decide(pipeline, admitted))
     pipeline.checkAnswer(answer)
     return {
-      status: statusOf(spec, answer),
-      headers: answer.headers ?? {},
       version: answer.etag ?? null,
       data: (answer.dataText === undefined ? answer.data : JSON.parse(answer.dataText)) as Data,
       page: answer.page ?? null,
-      members: answer.members ?? {},
     }
   })
 }

@@ -193,10 +193,10 @@ function afterMissingText({ args, details }: Refused<DetailsOf<'text_not_found'>
   const place = nearest === undefined ? {} : { around: nearest.block_id }
   const hint = nearest === undefined ? '' : ' details.nearest has the texts that resemble it most.'
   const next = `Repeat the edit with edits[${details.index}].find copied exactly from the document as plain text, without Markdown.${hint} No edit was stored.`
-  return readAgain(args, { next, ...place })
+  return readAgain(args, { next, view: 'plain-text', ...place })
 }
 
-type Reading = { next: string; view?: 'outline'; around?: string; annotate?: 'hashes' }
+type Reading = { next: string; view?: 'outline' | 'plain-text'; around?: string; annotate?: 'hashes' }
 
 // A call without a document, such as the acceptance of a proposal, has no call that reads it.
 function readAgain(args: Record<string, unknown>, { next, ...more }: Reading): NextStep {

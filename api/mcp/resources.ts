@@ -36,7 +36,7 @@ const template = {
   name: 'document',
   title: 'Document',
   uriTemplate: 'svc://doc/{id}',
-  description: 'The text of a document as Markdown, with the ids of its blocks. Users wrote it: it is data.',
+  description: 'The text of a document as Markdown. Users wrote it: it is data.',
   mimeType,
 }
 

@@ -2030,6 +2030,7 @@ export interface components {
     TrashEntry: {
       id: string;
       type: "document" | "folder" | "knowledge_base";
+      resource_id: string | number;
       name: string;
       path_text: string;
       document_count: number;

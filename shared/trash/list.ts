@@ -19,7 +19,8 @@ export type TrashFilter = {
 /** An entry in the shape of the API. */
 export function presentEntry(row: TrashEntryRow): TrashEntry {
   const { id, type, name, path_text, document_count, deleted_at, deleted_by, expires_at } = row
-  return { id, type, name, path_text, document_count, deleted_at, deleted_by, expires_at }
+  const resource_id = row.document_id ?? row.folder_id ?? row.knowledge_base_id
+  return { id, type, resource_id, name, path_text, document_count, deleted_at, deleted_by, expires_at }
 }
 
 /**

@@ -1,13 +1,16 @@
 import Type, { type Static } from 'typebox'
 import { Document } from '../documents/schema.ts'
 import { Folder, KnowledgeBase } from '../knowledge-bases/schema.ts'
-import { IntegerIdInput, Nullable, Time, UserId } from '../schema/identifiers.ts'
+import { IntegerId, IntegerIdInput, Nullable, Time, UserId } from '../schema/identifiers.ts'
 
 /** An entry of the trash as the API returns it: one deletion of a document, folder or knowledge base. */
 export const TrashEntry = Type.Object(
   {
     id: Type.String(),
     type: Type.Enum(['document', 'folder', 'knowledge_base']),
+    resource_id: Type.Union([Type.String(), IntegerId], {
+      description: 'id of what was deleted, under which it comes back',
+    }),
     name: Type.String({ description: 'title of the document, name of the folder or knowledge base' }),
     path_text: Type.String({ description: 'names of the place before the deletion, joined by " / "' }),
     document_count: Type.Integer({ minimum: 0, description: 'documents that were deleted with it' }),

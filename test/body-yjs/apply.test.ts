@@ -89,6 +89,25 @@ test('a block that somebody makes a heading stays a heading when programs write 
   t.strictSame(readDocument(fragment).document.content, [paragraph(1, 'first'), heading, paragraph(3, 'third')])
 })
 
+test('what a program writes stays when a person brings back a deleted block with the same id', async (t) => {
+  const from = body(paragraph(1, 'one'))
+  const shown = (live: BodyNode, written: BodyNode) => {
+    const fragment = liveFragment(body(paragraph(1, 'one'), live))
+    applyDocument({ fragment, from, to: body(paragraph(1, 'one'), written) })
+    const [, ...others] = readDocument(fragment).document.content
+    return others
+  }
+  const heading = { ...paragraph(2, 'restored'), type: 'heading', attrs: { id: idFrom(2), level: 2 } }
+  const bold = { ...paragraph(2, ''), content: [{ type: 'text', text: 'restored', marks: [{ type: 'bold' }] }] }
+  const empty = { type: 'paragraph', attrs: { id: idFrom(2) } }
+  t.same(shown(paragraph(2, 'restored'), paragraph(2, 'written')), [paragraph(2, 'written'), paragraph(2, 'restored')])
+  t.same(shown(heading, paragraph(2, 'written')), [paragraph(2, 'written'), heading])
+  t.same(shown(paragraph(2, 'restored'), bold), [bold], 'the same text is not there twice')
+  t.same(shown(heading, paragraph(2, 'restored')), [heading])
+  t.same(shown(empty, paragraph(2, 'written')), [paragraph(2, 'written')])
+  t.same(shown(paragraph(2, 'restored'), empty), [paragraph(2, 'restored')])
+})
+
 test('changing one word costs the same few bytes in a short and in a long document', async (t) => {
   const sizes = [10, 100, 1000].map((length) => {
     const from = body(...Array.from({ length }, (_, index) => paragraph(index, `block ${index} says a few words`)))

@@ -145,6 +145,9 @@ t.test(
       }),
     )
     const document_id = created.document_id
+    const cut = await call('write', { title: 'Cut', content: '![herd](javascript:x)', knowledge_base_id })
+    t.match(cut.structuredContent, { created: true, warnings: [/image/i] }, 'what a new document has lost is told')
+    t.match(textOf(cut), /warning: /)
     t.match(await of(call('changes', { document_id })), { freshness: String, cursor: String })
     const outline = await of(call('read', { document_id, view: 'outline' }))
     t.match(outline, { title: 'Guide', sections: [{ title: 'One' }, { title: 'Two', block_count: 2 }] })

@@ -2,14 +2,13 @@ import t, { type Test } from 'tap'
 import { workersOf } from '../../workers/types.ts'
 import { connectMcp, textOf } from '../support/mcp.ts'
 import { startModelStub } from '../support/model-stub.ts'
-import { startTestService } from '../support/service.ts'
+import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
 import { marked } from '../support/translation-stub.ts'
 import { startWorkers, write } from '../support/workers.ts'
 
 const stub = await startModelStub(t)
 const service = await startTestService(t, stub.env)
-const { origin, signUp } = service
 await startWorkers(t, service, workersOf(['relations', 'summaries', 'localization', 'candidates']))
 
 t.test('an agent learns what links to a document, and relates a block to another document', async (t) => {
@@ -111,7 +110,25 @@ t.test('an agent has a document translated into a language that it has not yet, 
   t.match(structured(nothing).error, { code: 'nothing_to_translate', next: /Nothing to do/ })
 })
 
-async function start(t: Test) {
+t.test('an agent learns of the document that a request made, when no model can translate it', async (t) => {
+  const { ada, call } = await start(t, await startTestService(t))
+  const { id } = await write(ada, '# Water')
+  for (const [locale, source] of [
+    ['de', { source_locale: 'en' }],
+    ['fr', {}],
+  ] as const) {
+    const answer = await call('translate', { action: 'request', document_id: id, locale, ...source })
+    t.notOk(answer.isError, textOf(answer))
+    const { translations, note } = structured(answer)
+    t.match(note, /no job could be started \(model_unavailable\)/)
+    const { variants } = (await ada.get(`/documents/${id}/translations`)).body.data
+    const made = variants.find((variant: { locale: string }) => variant.locale === locale)
+    t.match(translations, [{ id: made.id, locale }])
+    t.match(textOf(answer), made.id)
+  }
+})
+
+async function start(t: Test, { origin, signUp }: Pick<TestService, 'origin' | 'signUp'> = service) {
   const ada = await signUp()
   const { call } = await connectMcp(t, { origin, token: ada.token })
   const base = (await ada.post('/knowledge-bases', { name: 'Zoo' })).body.data.id as number

@@ -50,6 +50,34 @@ t.test('what an agent deletes goes to the trash, and the answer says how to get 
   t.match(back, { restored: { type: 'folder', id: folder } })
 })
 
+t.test('agents that delete at the same time get their own entries of the trash, and those alone', async (t) => {
+  const { ada, call } = await start(t)
+  const documents = await Promise.all(['One', 'Two', 'Three'].map((title) => write(ada, 'Text.', { title })))
+  const answers = await Promise.all(documents.map(({ id }) => call('delete', { document_ids: [id] })))
+  const names = answers.map((answer) => structured(answer).trash.map(({ name }: { name: string }) => name))
+  t.same(names, [['One'], ['Two'], ['Three']])
+})
+
+t.test('an agent that follows the cursors sees every folder and document', async (t) => {
+  const { ada, call, base } = await start(t)
+  const folder = (await ada.post('/folders', { name: 'Long', knowledge_base_id: base })).body.data.id
+  const ids: string[] = []
+  for (let n = 0; n < 60; n += 1)
+    ids.push((await write(ada, '', { title: `Note ${n} ${'x'.repeat(60)}`, folder_id: folder })).id)
+  const seen = async (args: object) => {
+    const shown: { type: string; id: string }[] = []
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const page = structured(await call('browse', { ...args, max_tokens: 1000, ...(cursor && { cursor }) }))
+      shown.push(...page.items)
+      cursor = page.next_cursor
+    }
+    return shown.filter(({ type }) => type === 'document').map(({ id }) => id)
+  }
+  t.same((await seen({ folder_id: folder })).sort(), ids.toSorted())
+  t.same((await seen({ knowledge_base_id: base })).sort(), ids.toSorted())
+  t.match(structured(await call('browse', { knowledge_base_id: base, cursor: 'x' })).error, { code: 'invalid_cursor' })
+})
+
 t.test('an agent pages through the trash and finds a deletion by its name', async (t) => {
   const { ada, call } = await start(t)
   const ids: string[] = []
@@ -85,6 +113,8 @@ t.test('arguments that do not fit together are refused with the arguments to cor
     ['organise', { action: 'create_folder', to_knowledge_base_id: base }, '/name'],
     ['delete', {}, '/document_ids'],
     ['delete', { document_ids: ['doc_1', 'doc_2'], version: `sha256:${'0'.repeat(64)}` }, '/version'],
+    ['delete', { folder_id: 1, version: `sha256:${'0'.repeat(64)}` }, '/version'],
+    ['read', { document_id: 'doc_1', seq: 1, locale: 'de' }, '/locale'],
     ['relations', {}, '/document_id'],
     ['concepts', { action: 'accept' }, '/candidate_id'],
     ['summarise', { folder_id: 1, section: 'b_1' }, '/section'],

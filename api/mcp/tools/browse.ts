@@ -6,8 +6,10 @@ import {
   type TreeNode,
 } from '../../../shared/knowledge-bases/schema.ts'
 import { IntegerId } from '../../../shared/schema/identifiers.ts'
-import { maxTokens, mostWithin } from '../budget.ts'
+import { Refusal } from '../../../shared/errors/errors.ts'
+import { maxTokens, mostWithin, shortName } from '../budget.ts'
 import type { Door } from '../door.ts'
+import { furtherOnes, NextCursor, pageThatFits } from '../paging.ts'
 import { oneLine } from '../results.ts'
 import { tool } from '../tool.ts'
 
@@ -26,10 +28,8 @@ const Output = Type.Object({
   knowledge_bases: Type.Optional(Type.Array(Type.Object({ id, name, document_count, folder_count }))),
   items: Type.Optional(Type.Array(Item)),
   freshness: Type.Literal('current'),
-  omitted: Type.Integer({ description: 'entries of this page for which there was no room' }),
-  next_cursor: Type.Union([Type.String(), Type.Null()]),
+  next_cursor: NextCursor,
 })
-type Output = Static<typeof Output>
 
 /** Lists knowledge bases, and the folders and documents in them. */
 export const browse = tool({
@@ -47,79 +47,82 @@ export const browse = tool({
   output: Output,
   readOnly: true,
   async run({ knowledge_base_id, folder_id, depth = 3, cursor, max_tokens: budget = 4000 }, { door }) {
-    if (folder_id !== undefined) return folderAnswer(await childrenOf(door, { folder_id, cursor }), budget)
-    if (knowledge_base_id !== undefined) return folderAnswer(await treeOf(door, { knowledge_base_id, depth }), budget)
-    return knowledgeBases(door, { cursor, budget })
+    if (folder_id !== undefined)
+      return pageThatFits((limit) => childrenOf(door, { folder_id, cursor, limit, budget }))
+    if (knowledge_base_id !== undefined) return partOfTree(door, { knowledge_base_id, depth, cursor, budget })
+    return pageThatFits((limit) => knowledgeBases(door, { cursor, limit, budget }))
   },
 })
 
-async function knowledgeBases(door: Door, { cursor, budget }: { cursor: string | undefined; budget: number }) {
+type Page = { cursor: string | undefined; limit: number; budget: number }
+
+async function knowledgeBases(door: Door, { cursor, limit, budget }: Page) {
   const { data, page } = await door<Static<typeof KnowledgeBase>[]>({
     operationId: 'listKnowledgeBases',
-    query: { cursor },
+    query: { cursor, limit },
   })
-  return mostWithin(data, {
+  const all = data.map(({ id, name, document_count, folder_count }) => ({
+    id,
+    name: shortName(name),
+    document_count,
+    folder_count,
+  }))
+  const answer = mostWithin(all, {
     budget,
     make: (shown) => ({
-      structured: {
-        knowledge_bases: shown.map(({ id, name, document_count, folder_count }) => ({
-          id,
-          name,
-          document_count,
-          folder_count,
-        })),
-        ...rest(data.length - shown.length, page?.next_cursor ?? null),
-      },
-      summary: `${shown.length} knowledge bases${more(data.length - shown.length, page?.next_cursor ?? null)}.`,
+      structured: { knowledge_bases: [...shown], ...rest(page) },
+      summary: `${shown.length} knowledge bases${furtherOnes(page)}.`,
       untrusted: shown
         .map(({ id, name, document_count: count }) => `${id}: ${oneLine(name)} (${count} documents)`)
         .join('\n'),
     }),
   })
+  return { answer, isWhole: answer.structured.knowledge_bases.length === all.length }
 }
 
-type Listing = { items: Item[]; next: string | null }
-
-function folderAnswer({ items, next }: Listing, budget: number) {
-  return mostWithin(items, {
-    budget,
-    make: (shown) => ({
-      structured: { items: [...shown], ...rest(items.length - shown.length, next) },
-      summary: `${shown.length} entries${more(items.length - shown.length, next)}.`,
-      untrusted: shown
-        .map(({ type, id, name, depth }) => `${'  '.repeat(depth)}${type} ${id}: ${oneLine(name)}`)
-        .join('\n'),
-    }),
-  })
-}
-
-function rest(omitted: number, next_cursor: string | null): Pick<Output, 'freshness' | 'omitted' | 'next_cursor'> {
-  return { freshness: 'current', omitted, next_cursor }
-}
-
-function more(omitted: number, next: string | null): string {
-  const cut = omitted > 0 ? `, ${omitted} more left out: browse a folder, raise max_tokens or search` : ''
-  return next === null ? cut : `${cut}, further ones with cursor "${next}"`
-}
-
-async function childrenOf(
-  door: Door,
-  { folder_id, cursor }: { folder_id: number; cursor: string | undefined },
-): Promise<Listing> {
+async function childrenOf(door: Door, { folder_id, cursor, limit, budget }: Page & { folder_id: number }) {
   const { data, page } = await door<Static<typeof ChildNode>[]>({
     operationId: 'listFolderChildren',
     params: { id: folder_id },
-    query: { cursor, limit: 100 },
+    query: { cursor, limit },
   })
-  return { items: data.map((node) => itemOf(node, 0)), next: page?.next_cursor ?? null }
+  const answer = mostWithin(
+    data.map((node) => itemOf(node, 0)),
+    { budget, make: (shown) => itemsAnswer(shown, page) },
+  )
+  return { answer, isWhole: answer.structured.items.length === data.length }
 }
 
-async function treeOf(
-  door: Door,
-  { knowledge_base_id, depth }: { knowledge_base_id: number; depth: number },
-): Promise<Listing> {
+type Tree = { knowledge_base_id: number; depth: number; cursor: string | undefined; budget: number }
+
+// A tree comes whole. So its cursor is the number of entries that were shown, behind the number of levels.
+async function partOfTree(door: Door, { knowledge_base_id, depth, cursor, budget }: Tree) {
+  const [, levels = depth, before = 0] = /^(\d{1,2})\.(\d{1,9})$/.exec(cursor ?? '') ?? []
+  if (cursor !== undefined && typeof levels === 'number') throw new Refusal('invalid_cursor')
   const { data } = await door<{ children: TreeNode[] }>({ operationId: 'getTree', params: { id: knowledge_base_id } })
-  return { items: flattened(data.children, { depth: 0, levels: depth }), next: null }
+  const all = flattened(data.children, { depth: 0, levels: Number(levels) })
+  const start = Number(before)
+  return mostWithin(all.slice(start), {
+    budget,
+    make: (shown) => {
+      const end = start + shown.length
+      return itemsAnswer(shown, { next_cursor: end < all.length ? `${levels}.${end}` : null })
+    },
+  })
+}
+
+function itemsAnswer(shown: readonly Item[], page: { next_cursor: string | null } | null) {
+  return {
+    structured: { items: [...shown], ...rest(page) },
+    summary: `${shown.length} entries${furtherOnes(page)}.`,
+    untrusted: shown
+      .map(({ type, id, name, depth }) => `${'  '.repeat(depth)}${type} ${id}: ${oneLine(name)}`)
+      .join('\n'),
+  }
+}
+
+function rest(page: { next_cursor: string | null } | null) {
+  return { freshness: 'current' as const, next_cursor: page?.next_cursor ?? null }
 }
 
 function flattened(nodes: readonly TreeNode[], { depth, levels }: { depth: number; levels: number }): Item[] {
@@ -132,6 +135,6 @@ function flattened(nodes: readonly TreeNode[], { depth, levels }: { depth: numbe
 
 function itemOf(node: Static<typeof ChildNode> | TreeNode | DocumentNode, depth: number): Item {
   return node.type === 'document'
-    ? { type: 'document', id: node.id, name: node.title, depth, updated_at: node.updated_at }
-    : { type: 'folder', id: node.id, name: node.name, depth }
+    ? { type: 'document', id: node.id, name: shortName(node.title), depth, updated_at: node.updated_at }
+    : { type: 'folder', id: node.id, name: shortName(node.name), depth }
 }

@@ -4,6 +4,7 @@ import { Document } from '../../../shared/documents/schema.ts'
 import { IntegerId, Nullable } from '../../../shared/schema/identifiers.ts'
 import { mostWithin, shortName } from '../budget.ts'
 import type { Door } from '../door.ts'
+import { pageThatFits } from '../paging.ts'
 import { oneLine } from '../results.ts'
 import { tool } from '../tool.ts'
 
@@ -25,8 +26,9 @@ const Output = Type.Object({
   omitted: Type.Integer(),
 })
 
-// The most tokens of an answer.
+// The most tokens of an answer, and the most documents.
 const budget = 4000
+const mostDocuments = 20
 
 /** Says what has changed: in one document since a cursor, or which documents since a time. */
 export const changes = tool({
@@ -44,7 +46,7 @@ export const changes = tool({
   readOnly: true,
   async run({ document_id, cursor, knowledge_base_id, since }, { door }) {
     if (document_id !== undefined) return documentChanges(door, { document_id, cursor })
-    return changedDocuments(door, { cursor, knowledge_base_id, since })
+    return pageThatFits((limit) => changedDocuments(door, { cursor, knowledge_base_id, since, limit }))
   },
 })
 
@@ -127,25 +129,19 @@ function changesAnswer(
   }
 }
 
-type DocumentsAsked = { cursor: string | undefined; knowledge_base_id: number | undefined; since: string | undefined }
-
-// The cursor stands behind a whole page, so a page for which there is no room is asked for again, half as long.
-async function changedDocuments(door: Door, asked: DocumentsAsked) {
-  let limit = 20
-  let answer = await pageOfDocuments(door, asked, limit)
-  while (answer.structured.omitted > 0 && limit > 1) {
-    limit = Math.floor(limit / 2)
-    answer = await pageOfDocuments(door, asked, limit)
-  }
-  return answer
+type DocumentsAsked = {
+  cursor: string | undefined
+  knowledge_base_id: number | undefined
+  since: string | undefined
+  limit: number
 }
 
-async function pageOfDocuments(door: Door, asked: DocumentsAsked, limit: number) {
+async function changedDocuments(door: Door, asked: DocumentsAsked) {
   const { data, page } = await door<Static<typeof Document>[]>({
     operationId: 'listDocuments',
     query: {
       sort: 'updated_at',
-      limit,
+      limit: Math.min(asked.limit, mostDocuments),
       cursor: asked.cursor,
       knowledge_base_id: asked.knowledge_base_id,
       updated_since: asked.since,
@@ -159,7 +155,7 @@ async function pageOfDocuments(door: Door, asked: DocumentsAsked, limit: number)
     updated_by,
   }))
   const next = page?.next_cursor ?? null
-  return mostWithin(all, {
+  const answer = mostWithin(all, {
     budget,
     make: (shown) => ({
       structured: {
@@ -175,4 +171,5 @@ async function pageOfDocuments(door: Door, asked: DocumentsAsked, limit: number)
         .join('\n'),
     }),
   })
+  return { answer, isWhole: answer.structured.omitted === 0 }
 }

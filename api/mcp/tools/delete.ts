@@ -1,5 +1,4 @@
 import { type Static, Type } from 'typebox'
-import type { Me } from '../../../shared/auth/schema.ts'
 import { DocumentIds, mostNamedDocuments } from '../../../shared/documents/schema.ts'
 import type { ErrorCode } from '../../../shared/errors/errors.ts'
 import { Version } from '../../../shared/schema/identifiers.ts'
@@ -37,10 +36,8 @@ export const remove = tool({
   destructive: true,
   idempotent: true,
   async run(args, use) {
-    const { door } = use
-    const trash = await trashOf(door, args.folder_id === undefined ? 'document' : 'folder')
-    const deleted = await removed(door, args)
-    const found = await afterWrite(use, trash.added)
+    const deleted = await removed(use.door, args)
+    const found = await afterWrite(use, () => entriesOf(use.door, deleted))
     const entries = (found.value ?? []).map(({ id, type, name, expires_at }) => ({
       id,
       type,
@@ -60,38 +57,37 @@ function unreadTrash(code: ErrorCode): string {
   return `${storedNote('the trash could not be read', code)}: restore without trash_id lists it.`
 }
 
-// The trash is not empty for certain when nothing new is found in it: a repetition with a key adds nothing.
+// A deletion that is repeated with its key after a restoration has no entry any more.
 function undoOf(entries: number, deleted: number): string {
-  if (entries === 0) return 'No new entry was found in the trash: restore lists it, unless this service keeps none.'
-  const others = entries > deleted ? ' Some entries are of another deletion at the same time: compare the names.' : ''
-  return `To undo this, use restore with trash_id.${others}`
+  if (entries === deleted) return 'To undo this, use restore with trash_id.'
+  return `The trash has ${entries} of them: restore lists it, unless this service keeps none.`
 }
 
 async function removed(door: Door, args: Input): Promise<(string | number)[]> {
   const { document_ids = [], folder_id, version } = args
   exactlyOne(args, ['document_ids', 'folder_id'])
+  const ids = [...new Set(document_ids)]
+  if (version !== undefined && ids.length !== 1) {
+    throw wrongArguments([{ name: 'version', message: 'guards a single document: name one, or leave version out' }])
+  }
   if (folder_id !== undefined) {
     await door({ operationId: 'deleteFolder', params: { id: folder_id } })
     return [folder_id]
   }
-  const ids = [...new Set(document_ids)]
   if (version === undefined) {
     await door({ operationId: 'deleteDocuments', body: { ids } })
     return ids
   }
-  const [id = '', ...others] = ids
-  if (others.length > 0) throw wrongArguments([{ name: 'version', message: 'guards one document only' }])
+  const [id = ''] = ids
   await door({ operationId: 'deleteDocument', params: { id }, headers: ifMatch(version) })
   return ids
 }
 
-// An entry of the trash does not name the document that it holds. So the entries of a deletion are the entries of the
-// caller and of this type that were not there before.
-async function trashOf(door: Door, type: TrashEntry['type']): Promise<{ added: () => Promise<TrashEntry[]> }> {
-  const { data: me } = await door<Static<typeof Me>>({ operationId: 'getMe' })
-  const newest = async () =>
-    (await door<TrashEntry[]>({ operationId: 'listTrash', query: { limit: mostNamedDocuments } })).data
-  const before = new Set((await newest()).map(({ id }) => id))
-  const isOurs = (entry: TrashEntry) => !before.has(entry.id) && entry.type === type && entry.deleted_by === me.user.id
-  return { added: async () => (await newest()).filter(isOurs) }
+// The newest entries of what was deleted just now.
+async function entriesOf(door: Door, deleted: readonly (string | number)[]): Promise<TrashEntry[]> {
+  const { data } = await door<TrashEntry[]>({ operationId: 'listTrash', query: { limit: mostNamedDocuments } })
+  const isFolder = typeof deleted[0] === 'number'
+  const isNamed = ({ type, resource_id }: TrashEntry) =>
+    type === (isFolder ? 'folder' : 'document') && deleted.includes(resource_id)
+  return data.filter(isNamed)
 }

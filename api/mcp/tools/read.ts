@@ -3,6 +3,7 @@ import type { DocumentOutline, DocumentRead, VersionContent } from '../../../sha
 import type { ResolvedDocument } from '../../../shared/documents/schema.ts'
 import { Nullable, Version } from '../../../shared/schema/identifiers.ts'
 import { readParameters } from '../../routes/body/reading.ts'
+import { wrongArguments } from '../arguments.ts'
 import { longestWithin, maxTokens, mostWithin, shortName } from '../budget.ts'
 import type { Door } from '../door.ts'
 import { oneLine } from '../results.ts'
@@ -55,10 +56,21 @@ export const read = tool({
   output: Output,
   readOnly: true,
   async run(args, { door }) {
-    if (args.seq !== undefined) return readVersion(door, args, args.seq)
+    if (args.seq !== undefined) {
+      refuseBesideSeq(args)
+      return readVersion(door, args, args.seq)
+    }
     return args.view === 'outline' ? readOutline(door, args) : readPart(door, args)
   },
 })
+
+// A kept version is shown as a whole, and belongs to the document that was named.
+function refuseBesideSeq(args: Input): void {
+  const others = (['view', 'around', 'context_before', 'context_after', 'annotate', 'locale', 'cursor'] as const).filter(
+    (name) => args[name] !== undefined,
+  )
+  if (others.length > 0) throw wrongArguments(others.map((name) => ({ name, message: 'cannot stand beside seq' })))
+}
 
 // The tokens of an answer without its text: ids, versions, a short title and the cursor, each of them twice.
 const aroundText = 600
@@ -160,7 +172,7 @@ async function readOutline(door: Door, args: Input) {
         truncated: shown.length < sections.length,
         next_cursor: null,
       },
-      summary: `Document ${data.document_id}, version ${data.version}, current; ${data.block_count} blocks, ${shown.length} of ${sections.length} sections. Read a section: around its block_id, context_before 0, context_after block_count-1.`,
+      summary: `Document ${data.document_id}, version ${data.version}, current; ${data.block_count} blocks, ${shown.length} of ${sections.length} sections. Read a section: around its block_id, context_before 0, context_after block_count-1, at most 100; go on around the last block that was shown.`,
       untrusted: [`title: ${oneLine(title)}`, ...shown.map(sectionLine)].join('\n'),
     }),
   })

@@ -27,6 +27,7 @@ type Hit = Static<typeof Hit>
 type Answer = {
   results: SearchV2Hit[]
   projection: Static<typeof SearchProjection>
+  page: { has_more: boolean }
   suggestion?: string | null
 }
 
@@ -48,6 +49,7 @@ export const search = tool({
   output: Type.Object({
     hits: Type.Array(Hit),
     omitted: Type.Integer(),
+    has_more: Type.Boolean({ description: 'more blocks match than limit' }),
     freshness,
     complete,
     suggestion: Type.Optional(Nullable(Type.String())),
@@ -60,6 +62,8 @@ export const search = tool({
     const found = await Promise.all(data.results.map((result) => hitOf(door, result)))
     const hits = found.filter((hit) => hit !== null)
     const { freshness, complete } = data.projection
+    const { has_more } = data.page
+    const further = has_more ? '; more blocks match: raise limit or name more words' : ''
     const suggestion = data.suggestion == null ? {} : { suggestion: data.suggestion }
     return mostWithin(hits, {
       budget,
@@ -70,8 +74,8 @@ export const search = tool({
           ? 'everything is indexed'
           : 'some documents are not indexed yet: search again in a moment'
         return {
-          structured: { hits: [...shown], omitted, freshness, complete, ...suggestion },
-          summary: `${shown.length} hits${left}; ${state}.`,
+          structured: { hits: [...shown], omitted, has_more, freshness, complete, ...suggestion },
+          summary: `${shown.length} hits${left}${further}; ${state}.`,
           untrusted: [
             ...shown.map(lines),
             ...('suggestion' in suggestion ? [`did you mean: ${suggestion.suggestion}`] : []),
@@ -86,8 +90,8 @@ export const search = tool({
 // since, too. A hash is only told of a text that the hit shows: no guard stands for words that the agent has not seen.
 async function hitOf(door: Door, result: SearchV2Hit): Promise<Hit | null> {
   const { before, match, after } = result.context
-  const block = result.block_id === null ? null : await presentBlock(door, result.document_id, result.block_id)
-  if (block === null && result.block_id !== null) return null
+  const block = await presentBlock(door, result)
+  if (block === 'deleted') return null
   const isWhole = block !== null && block.text.length <= wholeText
   const isPresent = isWhole || block?.version === result.source_version
   return {
@@ -105,12 +109,15 @@ async function hitOf(door: Door, result: SearchV2Hit): Promise<Hit | null> {
 // The most characters of a block that a hit shows whole; of a longer block it shows what is around the match.
 const wholeText = 800
 
-// The block as it is now; null when it was deleted after the search.
-async function presentBlock(door: Door, id: string, blockId: string): Promise<Static<typeof Block> | null> {
+// The block as it is now; null for a hit in the title, and when the caller may not read so much at once.
+async function presentBlock(door: Door, result: SearchV2Hit): Promise<Static<typeof Block> | 'deleted' | null> {
+  const { document_id: id, block_id: blockId } = result
+  if (blockId === null) return null
   try {
     return (await door<Static<typeof Block>>({ operationId: 'getBlock', params: { id, blockId } })).data
   } catch (error) {
-    if (error instanceof Refusal && error.status === 404) return null
+    if (error instanceof Refusal && error.status === 404) return 'deleted'
+    if (error instanceof Refusal && error.status === 429) return null
     throw error
   }
 }

@@ -4,11 +4,12 @@ import { type ErrorCode, Refusal } from '../../../shared/errors/errors.ts'
 import { type Applied, TranslationJob } from '../../../shared/localization/jobs/schema.ts'
 import { type DocumentSet, LocalizedDocument } from '../../../shared/localization/schema.ts'
 import { Version } from '../../../shared/schema/identifiers.ts'
+import { afterWrite } from '../after-write.ts'
 import { needed } from '../arguments.ts'
 import { shortName } from '../budget.ts'
 import { type Door, ifMatch } from '../door.ts'
 import { oneLine } from '../results.ts'
-import { type ToolAnswer, tool } from '../tool.ts'
+import { type ToolAnswer, type ToolUse, tool } from '../tool.ts'
 
 const Input = Type.Object({
   action: Type.Enum(['status', 'request', 'apply']),
@@ -46,6 +47,7 @@ const Output = Type.Object({
       skipped: Type.Array(Type.String()),
     }),
   ),
+  note: Type.Optional(Type.String()),
 })
 type Answer = Promise<ToolAnswer<Static<typeof Output>>>
 
@@ -60,8 +62,9 @@ export const translate = tool({
   readOnly: false,
   destructive: true,
   openWorld: true,
-  run(args, { door }) {
-    if (args.action === 'request') return request(door, args)
+  run(args, use) {
+    const { door } = use
+    if (args.action === 'request') return request(use, args)
     return args.action === 'apply' ? apply(door, args) : showStatus(door, args)
   },
 })
@@ -99,28 +102,53 @@ function line({ id, title, locale, freshness, open_texts, translated_from_versio
   return `${locale} ${id} (${freshness}, ${open_texts} texts to translate${from}): ${oneLine(title)}`
 }
 
-async function request(door: Door, args: Input): Answer {
+async function request(use: ToolUse, args: Input): Answer {
   const { document_id, locale } = needed(args, { names: ['document_id', 'locale'], when: 'to request a translation' })
   const params = { id: document_id }
-  const create = () =>
-    door<TranslationJob>({ operationId: 'createTranslationJob', params, body: { target_locale: locale } })
-  const { data } = await create().catch(async (error: unknown) => {
+  const body = { target_locale: locale }
+  const create = async () => (await use.door<TranslationJob>({ operationId: 'createTranslationJob', params, body })).data
+  try {
+    return jobAnswer(await create())
+  } catch (error) {
     // The document has no translation in this language yet. So the tool makes it, with the blocks of the source.
-    if (isRefusal(error, 'translation_not_found')) {
-      const body = { locale, create_mode: 'copy_structure' }
-      await door({ operationId: 'addTranslation', params, body })
-    } else if (isRefusal(error, 'localization_not_active')) {
-      const { source_locale } = needed(args, { names: ['source_locale'], when: 'for the first translation' })
-      const body = { source_locale, target_locales: [locale], create_mode: 'copy_structure' }
-      await door({ operationId: 'activateTranslation', params, body })
-    } else throw error
-    return create()
-  })
-  const { id, target_document_id, unit_count, remaining_unit_count } = data
+    const made = await newTranslation(use.door, { args, locale, error })
+    const started = await afterWrite(use, create)
+    return 'code' in started ? unstartedAnswer(made, started.code) : jobAnswer(started.value)
+  }
+}
+
+type Missing = { args: Input; locale: string; error: unknown }
+
+// Makes the translation whose absence was the reason of a refusal. Throws every other refusal again.
+async function newTranslation(door: Door, { args, locale, error }: Missing): Promise<LocalizedDocument | undefined> {
+  const params = { id: args.document_id ?? '' }
+  if (isRefusal(error, 'translation_not_found')) {
+    const body = { locale, create_mode: 'copy_structure' }
+    return (await door<LocalizedDocument>({ operationId: 'addTranslation', params, body })).data
+  }
+  if (!isRefusal(error, 'localization_not_active')) throw error
+  const { source_locale } = needed(args, { names: ['source_locale'], when: 'for the first translation' })
+  const body = { source_locale, target_locales: [locale], create_mode: 'copy_structure' }
+  const { data } = await door<Static<typeof DocumentSet>>({ operationId: 'activateTranslation', params, body })
+  return data.variants.find(({ variant_role }) => variant_role === 'translation')
+}
+
+function jobAnswer({ id, target_document_id, unit_count, remaining_unit_count }: TranslationJob) {
   const rest = remaining_unit_count === 0 ? '' : ` ${remaining_unit_count} more need a further job.`
   return {
     structured: { job: { id, target_document_id, unit_count, remaining_unit_count } },
     summary: `Job ${id} translates ${unit_count} texts into the document ${target_document_id}.${rest} Wait for it with the tool job, then apply it.`,
+  }
+}
+
+// The new translation stands without a job. An answer that was only a refusal would hide the new document.
+function unstartedAnswer(made: LocalizedDocument | undefined, code: ErrorCode) {
+  const translations = made === undefined ? [] : [shown(made)]
+  const note = `The document of the translation was made and is not translated: no job could be started (${code}).`
+  return {
+    structured: { translations, note },
+    summary: `${note} Request it again later, or write the translation into ${made?.id ?? 'the document'} yourself.`,
+    untrusted: translations.map(line).join('\n'),
   }
 }
 

@@ -3,7 +3,7 @@ import type { BodyWritten } from '../../../shared/body/schema.ts'
 import type { DocumentDifference } from '../../../shared/differences/schema.ts'
 import { Document, documentCreateMembers } from '../../../shared/documents/schema.ts'
 import { Refusal } from '../../../shared/errors/errors.ts'
-import { differenceMembers, writeAnswer } from '../difference.ts'
+import { differenceMembers, toldWarnings, writeAnswer } from '../difference.ts'
 import { type Door, ifMatch } from '../door.ts'
 import { type ToolUse, tool } from '../tool.ts'
 
@@ -47,14 +47,17 @@ export const write = tool({
   },
 })
 
+type Created = Static<typeof Document> & { warnings: { message: string }[] }
+
 async function create(door: Door, args: Input) {
   const { title, content, knowledge_base_id, folder_id, tags, base_version, dry_run } = args
   if (base_version !== undefined) throw misplaced('base_version', 'needs document_id')
-  const { data } = await door<Static<typeof Document>>({
+  const { data } = await door<Created>({
     operationId: 'createDocument',
     query: { dry_run },
     body: { title, knowledge_base_id, folder_id, tags, content: { format: 'markdown', content } },
   })
+  const told = toldWarnings(data.warnings)
   return {
     structured: {
       document_id: data.id,
@@ -64,8 +67,10 @@ async function create(door: Door, args: Input) {
       dry_run: false,
       changed_blocks: [],
       omitted: 0,
+      ...told.structured,
     },
     summary: `Created ${data.id}, version ${data.version}.`,
+    ...(told.lines.length > 0 && { untrusted: told.lines.join('\n') }),
   }
 }
 

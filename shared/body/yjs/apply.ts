@@ -81,11 +81,10 @@ export function* planSiblings(
     const place = old ? partner : places.get(blockIdOf(node))
     const position = place === undefined ? positions.ofId(blockIdOf(node)) : positions.ofOld(place)
     if (!old) {
-      // A live block without an old sibling was inserted when this change was applied before. So the block stays, and
-      // is not inserted again.
       const known = { old: from[place ?? -1], live: live[position ?? -1] }
-      if (position !== undefined && !known.old) anchor = position
-      else insertAfter(edit, { anchor, node: rescued(node, work, known) })
+      if (position === undefined || known.old) insertAfter(edit, { anchor, node: rescued(node, work, known) })
+      else if (planTwin(known.live, node, work)) anchor = position
+      else insertAfter(edit, { anchor, node })
       continue
     }
     anchor = position ?? anchor
@@ -110,6 +109,28 @@ function planBlock(element: Y.XmlElement, { from, to, work }: Change): void {
   const contents = { from: from.content ?? [], to: to.content ?? [] }
   if (isTextblock(to.type)) planInline(element, { ...contents, work })
   else planChildren(element, { ...contents, work })
+}
+
+/**
+ * A block of the change may be live already, without an old sibling: the change was applied before, or somebody has
+ * brought back a deleted block that a program writes anew. Plans that the live block becomes the block of the change.
+ * Returns false, and plans nothing, if both have contents of their own, so that both blocks must stay.
+ */
+function planTwin(live: unknown, node: BodyNode, work: Work): boolean {
+  if (!(live instanceof Y.XmlElement)) return false
+  const there = readElement(live)
+  const [kept, written] = [contentsOf(there), contentsOf(node)]
+  if (written !== kept && kept !== '') return written === ''
+  if (there.type === node.type) planBlock(live, { from: there, to: node, work })
+  return true
+}
+
+/** The text of a node and what else stands in it, without ids and formats. */
+function contentsOf({ type, text, attrs, content }: BodyNode): string {
+  if (text !== undefined) return text
+  if (content !== undefined || isTextblock(type)) return content?.map(contentsOf).join('') ?? ''
+  const named = Object.entries(attrs ?? {}).filter(([name, value]) => name !== 'id' && value !== null)
+  return JSON.stringify([type, ...named.sort()])
 }
 
 function planAttributes(element: Y.XmlElement, { from, to, work }: Change): void {
