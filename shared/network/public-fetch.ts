@@ -6,10 +6,7 @@ import { Readable } from 'node:stream'
 import ipaddr from 'ipaddr.js'
 import { addressesOf } from './name-lookup.ts'
 
-/**
- * An address that only machines inside the network reach, or that is no ordinary address of the internet.
- * @internal
- */
+/** An address that only machines inside the network reach, or that is no ordinary address of the internet. */
 export class PrivateAddressError extends Error {
   override readonly name = 'PrivateAddressError'
 }
@@ -44,7 +41,7 @@ export async function fetchPublic(
   const status = incoming.statusCode ?? 0
   if (status !== 200) {
     incoming.destroy()
-    return Response.json(null, { status: status >= 300 && status <= 599 ? status : 502 })
+    return new Response(null, { status: status >= 201 && status <= 599 ? status : 502 })
   }
   const kept = keptHeaders.flatMap((name) => (incoming.headers[name] ? [[name, String(incoming.headers[name])]] : []))
   return new Response(Readable.toWeb(incoming) as ReadableStream, { status, headers: Object.fromEntries(kept) })
