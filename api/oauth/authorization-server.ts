@@ -139,8 +139,8 @@ function refusedRequest(error: errors.OIDCProviderError, description: string | u
   })
 }
 
-// The program is not known while its metadata document cannot be fetched. The library would answer that there is no such
-// program, which then throws its tokens away.
+// The program is not known while its metadata document cannot be fetched. The library would answer that there is no
+// such program, which then throws its tokens away.
 function failWhileUnknown(ctx: KoaContextWithOIDC, { cause }: Error): void {
   if (!(cause instanceof SiteUnavailableError)) return
   const message = 'The client metadata document cannot be fetched at the moment.'
