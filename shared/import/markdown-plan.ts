@@ -1,10 +1,7 @@
 import { posix } from 'node:path'
-import type { Definition, Image, Link, Nodes, Root } from 'mdast'
-import { remark } from 'remark'
-import remarkFrontmatter from 'remark-frontmatter'
-import remarkGfm from 'remark-gfm'
-import remarkMath from 'remark-math'
+import type { Root } from 'mdast'
 import { type ReadFrontMatter, readFrontMatter, titleInFrontMatter } from '../documents/front-matter.ts'
+import { type Destination, parseMarkdown, replaceDestinations } from './destinations.ts'
 import type { NewIds, Plan, PlannedAttachment, PlannedBody, PlannedDocument, PlannedFolder } from './plan.ts'
 import { type ImportSkipReason, type ImportSource, readSourceText, type Skipped, SourceError } from './source.ts'
 
@@ -160,9 +157,6 @@ function foldersOf(paths: readonly string[]): PlannedFolder[] {
   return [...folders.values()]
 }
 
-/** An address in a Markdown text: its kind, its decoded value, and its UTF-16 offsets. */
-export type Destination = { kind: 'link' | 'image' | 'definition'; url: string; start: number; end: number }
-
 /**
  * The addresses of a Markdown text, and the title, tags and properties in its front matter. The title is null without
  * such an entry.
@@ -171,18 +165,14 @@ type Outline = { destinations: Destination[]; title: string | null } & Pick<Read
 
 /** The outline of a Markdown text, with the addresses of links, images and definitions in their order. @internal */
 export function markdownOutline(markdown: string): Outline {
-  found = []
-  const tree = processor.parse(markdown) as Root
-  const destinations = found.map(({ node, ...span }) => ({ kind: node.type, url: node.url, ...span }))
-  found = []
+  const { tree, destinations } = parseMarkdown(markdown)
   const { tags = [], properties = {} } = frontMatterOf(tree) ?? {}
   return { destinations, title: titleOf(tree), tags, properties }
 }
 
 // The text without the part of its front matter that becomes tags and properties.
 function withoutLabels(markdown: string): string {
-  const tree = processor.parse(markdown) as Root
-  found = []
+  const { tree } = parseMarkdown(markdown)
   const read = frontMatterOf(tree)
   const { start, end } = tree.children[0]?.position ?? {}
   if (read === null || start?.offset === undefined || end?.offset === undefined) return markdown
@@ -195,52 +185,6 @@ function frontMatterOf(tree: Root): ReadFrontMatter | null {
   const [first] = tree.children
   return first?.type === 'yaml' ? readFrontMatter(first.value) : null
 }
-
-/**
- * The text with some of its addresses replaced. `replacement` returns undefined for an address that stays.
- * @internal
- */
-export function replaceDestinations(
-  markdown: string,
-  destinations: readonly Destination[],
-  replacement: (destination: Destination) => string | undefined,
-): string {
-  let result = ''
-  let done = 0
-  for (const destination of [...destinations].sort((a, b) => a.start - b.start)) {
-    const replaced = replacement(destination)
-    if (replaced === undefined) continue
-    result += markdown.slice(done, destination.start) + replaced
-    done = destination.end
-  }
-  return result + markdown.slice(done)
-}
-
-type Addressed = Link | Image | Definition
-
-let found: { node: Addressed; start: number; end: number }[] = []
-
-type Token = { start: { offset: number }; end: { offset: number } }
-
-// Notes where each address stands in the text. The syntax tree has no positions of addresses, but the tokens of the
-// parser have. A position includes angle brackets around the address.
-function captureDestinations(this: { data: () => { fromMarkdownExtensions?: unknown[] } }): void {
-  function note(this: { stack: Nodes[] }, token: Token): void {
-    found.push({ node: this.stack.at(-1) as Addressed, start: token.start.offset, end: token.end.offset })
-  }
-  const data = this.data()
-  data.fromMarkdownExtensions = [
-    ...(data.fromMarkdownExtensions ?? []),
-    { enter: { resourceDestination: note, definitionDestination: note } },
-  ]
-}
-
-const processor = remark()
-  .use(remarkFrontmatter)
-  .use(remarkGfm)
-  .use(remarkMath, { singleDollarTextMath: false })
-  .use(captureDestinations)
-  .freeze()
 
 function titleOf(tree: Root): string | null {
   const [first] = tree.children

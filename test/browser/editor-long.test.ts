@@ -92,6 +92,7 @@ t.test('a long document', { skip: noChromium, timeout: 180_000 }, async (t) => {
       (await first.blocks()).map(({ attrs }) => attrs.id),
       ids,
     )
+    await first.state.getByText('Saved').waitFor()
     await until(async () => (await bodyOf(ada, id)).blocks.length === long)
     // A person presses the button of the mouse, scrolls, and releases the button elsewhere.
     await ask('scrollTo(0, 0)')

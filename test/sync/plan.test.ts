@@ -8,11 +8,13 @@ const documentOf = (id: string) => ({ id, title: 'Zoo', tags: [], properties: {}
 // The file Zoo.md of a document that was deleted in the service after the last sync, while the file was changed.
 function changedWithoutDocument(input: Partial<PlanInput>): PlanInput {
   const file = { path: 'Zoo.md', hash: 'changed', documentId: 'doc_old', title: null, stat }
-  const entry = { id: 'doc_old', path: 'Zoo.md', hash: 'synced', stat, document: documentOf('doc_old'), body: 'body' }
+  const document = documentOf('doc_old')
+  const entry = { id: 'doc_old', path: 'Zoo.md', hash: 'synced', stat, document, body: 'body', links: {} }
   return {
     entries: new Map([['doc_old', entry]]),
     knownFolders: new Map(),
     creating: new Map(),
+    newId: () => 'doc_fresh',
     files: {
       files: new Map([['Zoo.md', file]]),
       isTaken: (path) => path === 'Zoo.md',
@@ -33,15 +35,15 @@ t.test('a changed file whose document was deleted becomes one new document, also
     return planSync(changedWithoutDocument(input)).actions.map((action) => [action.type, 'id' in action && action.id])
   }
   t.strictSame(actionsOf({}), [
+    ['create', 'doc_fresh'],
     ['forget', 'doc_old'],
-    ['create', null],
   ])
   const creating = new Map([['Zoo.md', 'doc_new']])
   t.strictSame(
     actionsOf({ creating }),
     [
-      ['forget', 'doc_old'],
       ['create', 'doc_new'],
+      ['forget', 'doc_old'],
     ],
     'killed before the new document existed',
   )

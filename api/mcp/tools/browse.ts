@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { Refusal } from '../../../shared/errors/errors.ts'
 import {
   type ChildNode,
   type DocumentNode,
@@ -6,7 +7,6 @@ import {
   type TreeNode,
 } from '../../../shared/knowledge-bases/schema.ts'
 import { IntegerId } from '../../../shared/schema/identifiers.ts'
-import { Refusal } from '../../../shared/errors/errors.ts'
 import { maxTokens, mostWithin, shortName } from '../budget.ts'
 import type { Door } from '../door.ts'
 import { furtherOnes, NextCursor, pageThatFits } from '../paging.ts'
@@ -47,8 +47,7 @@ export const browse = tool({
   output: Output,
   readOnly: true,
   async run({ knowledge_base_id, folder_id, depth = 3, cursor, max_tokens: budget = 4000 }, { door }) {
-    if (folder_id !== undefined)
-      return pageThatFits((limit) => childrenOf(door, { folder_id, cursor, limit, budget }))
+    if (folder_id !== undefined) return pageThatFits((limit) => childrenOf(door, { folder_id, cursor, limit, budget }))
     if (knowledge_base_id !== undefined) return partOfTree(door, { knowledge_base_id, depth, cursor, budget })
     return pageThatFits((limit) => knowledgeBases(door, { cursor, limit, budget }))
   },

@@ -66,9 +66,9 @@ export const read = tool({
 
 // A kept version is shown as a whole, and belongs to the document that was named.
 function refuseBesideSeq(args: Input): void {
-  const others = (['view', 'around', 'context_before', 'context_after', 'annotate', 'locale', 'cursor'] as const).filter(
-    (name) => args[name] !== undefined,
-  )
+  const others = (
+    ['view', 'around', 'context_before', 'context_after', 'annotate', 'locale', 'cursor'] as const
+  ).filter((name) => args[name] !== undefined)
   if (others.length > 0) throw wrongArguments(others.map((name) => ({ name, message: 'cannot stand beside seq' })))
 }
 

@@ -106,7 +106,8 @@ async function request(use: ToolUse, args: Input): Answer {
   const { document_id, locale } = needed(args, { names: ['document_id', 'locale'], when: 'to request a translation' })
   const params = { id: document_id }
   const body = { target_locale: locale }
-  const create = async () => (await use.door<TranslationJob>({ operationId: 'createTranslationJob', params, body })).data
+  const create = async () =>
+    (await use.door<TranslationJob>({ operationId: 'createTranslationJob', params, body })).data
   try {
     return jobAnswer(await create())
   } catch (error) {

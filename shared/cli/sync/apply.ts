@@ -1,24 +1,25 @@
-import { newId } from '../../schema/ids.ts'
 import { readAlike, withoutRepeatedAnchors } from './blocks.ts'
 import { isSameBody, mergeDocument, type WholeDocument } from './document-merge.ts'
 import { bodyOf, keptOfNewFile, readFileText, writeFileText } from './file-text.ts'
 import type { FolderIds } from './folder-ids.ts'
 import { areSameLabels } from './labels.ts'
+import { type LinkPlaces, linksToFile, linksToService } from './links.ts'
 import { readLocal } from './local-scan.ts'
 import { FileChanged, type LocalWriter } from './local-write.ts'
 import { directoryOf, titleOfPath } from './paths.ts'
-import type { Action, Update } from './plan.ts'
+import type { Action, Creation, Update } from './plan.ts'
 import type { DocumentChange, ReadBody, SyncService } from './service.ts'
 import type { RemoteDocument } from './sides.ts'
 import type { SyncState } from './state.ts'
 
-/** What actions work with. `folders` finds and makes the folders of directories. */
+/** What actions work with. `folders` finds and makes the folders of directories, `places` tells where links lead. */
 export type Work = {
   root: string
   state: SyncState
   service: SyncService
   writer: LocalWriter
   folders: FolderIds
+  places: LinkPlaces
 }
 
 /**
@@ -69,15 +70,12 @@ export async function applyAction(work: Work, action: Action): Promise<Outcome> 
   }
 }
 
-async function create({ root, state, service, writer, folders }: Work, action: Action & { type: 'create' }) {
-  const { path, file } = action
+async function create({ root, state, service, writer, folders, places }: Work, { path, file, id }: Creation) {
   const { text, hash } = readLocal(root, path)
   if (hash !== file.hash) return later
-  const parts = readFileText(text, keptOfNewFile)
+  const linked = await linksToService(text, { path, before: path, links: {} }, places)
+  const parts = readFileText(linked, keptOfNewFile)
   const sent = withoutRepeatedAnchors(bodyOf(parts))
-  const id = action.id ?? newId('doc')
-  // The id is noted before the document exists. After a crash the document is found again by this id.
-  if (action.id === null) state.note({ creating: { path, id } })
   const created = await service.create({
     id,
     title: parts.title ?? titleOfPath(path),
@@ -96,14 +94,15 @@ async function create({ root, state, service, writer, folders }: Work, action: A
   const losses = readAlike(sent, body.markdown) ? [] : (await service.rehearse(id, sent)).losses
   const conflict = await keepLost(writer, { path, text, document_id: id, losses })
   const kept = state.keepText(body.markdown)
-  const newText = writeFileText(document, { body: body.markdown, path })
+  const whole = writeFileText(document, { body: body.markdown, path })
+  const { text: newText, links } = await linksToFile(whole, path, places)
   // If the file has changed meanwhile, the noted hash is that of the text which the service has.
   const written = await writer.write(path, newText, hash).catch((error) => {
     if (error instanceof FileChanged) return null
     throw error
   })
   state.note({
-    entry: { id, path, hash: written?.hash ?? hash, stat: written?.stat ?? file.stat, document, body: kept },
+    entry: { id, path, hash: written?.hash ?? hash, stat: written?.stat ?? file.stat, document, body: kept, links },
   })
   state.note({ created: path })
   return { ...(written === null ? later : { end: 'done' as const }), ...conflict, document }
@@ -120,26 +119,30 @@ async function keepLost(
 }
 
 async function download(
-  { state, service, writer }: Work,
+  { state, service, writer, places }: Work,
   { id, path, document: listed }: Action & { type: 'download' },
 ) {
   const body = await service.body(id)
   if (body === null) return later
   const document = { ...listed, version: body.version }
-  const { hash, stat } = await writer.write(path, writeFileText(document, { body: body.markdown, path }), null)
-  state.note({ entry: { id, path, hash, stat, document, body: state.keepText(body.markdown) } })
+  const { text, links } = await linksToFile(writeFileText(document, { body: body.markdown, path }), path, places)
+  const { hash, stat } = await writer.write(path, text, null)
+  state.note({ entry: { id, path, hash, stat, document, body: state.keepText(body.markdown), links } })
   return { end: 'done' as const, document }
 }
 
 async function update(work: Work, action: Update): Promise<Outcome> {
-  const { root, state, service, writer } = work
-  const { id, from, path, file } = action
+  const { root, state, service, writer, places } = work
+  const { id, from, path, file, entry } = action
   const { text, hash } = readLocal(root, from)
   if (hash !== file.hash) return later
+  const inService = (markdown: string) =>
+    linksToService(markdown, { path: from, before: entry?.path ?? from, links: entry?.links ?? {} }, places)
+  const linked = await inService(text)
   let outcome: Outcome = { end: 'done' }
   let listed: RemoteDocument | null = action.document
   for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
-    const sides = listed && (await sidesOf(work, action, listed))
+    const sides = listed && (await sidesOf(work, { action, listed, inService }))
     if (sides === null) return { end: 'later', document: null }
     const { base, theirs } = sides
     let losses: string[] = []
@@ -148,9 +151,10 @@ async function update(work: Work, action: Update): Promise<Outcome> {
       losses = read.losses
       return read.markdown
     }
-    const merge = await mergeDocument({ base, mine: { text, path: from }, theirs, rehearse })
+    const merge = await mergeDocument({ base, mine: { text: linked, path: from }, theirs, rehearse })
     if (merge.copy !== null) {
-      const copy = await writer.keepCopy(from, merge.copy)
+      const { text: copied } = await linksToFile(merge.copy, from, places)
+      const copy = await writer.keepCopy(from, copied)
       const [blocks, labels] = [merge.conflicts.map(({ block_id }) => block_id), merge.labels.conflicts]
       outcome = { ...outcome, conflict: { path, copy, document_id: id, blocks, labels, losses } }
     }
@@ -174,9 +178,9 @@ async function update(work: Work, action: Update): Promise<Outcome> {
     const kept = state.keepText(body)
     try {
       if (path !== from) writer.move(from, path, hash)
-      const newText = writeFileText(document, { body, path })
+      const { text: newText, links } = await linksToFile(writeFileText(document, { body, path }), path, places)
       const written = newText === text ? { hash, stat: file.stat } : await writer.write(path, newText, hash)
-      state.note({ entry: { id, path, ...written, document, body: kept } })
+      state.note({ entry: { id, path, ...written, document, body: kept, links } })
       state.note({ created: from })
       return { ...outcome, document }
     } catch (error) {
@@ -186,17 +190,23 @@ async function update(work: Work, action: Update): Promise<Outcome> {
   }
 }
 
+type SidesAsked = { action: Update; listed: RemoteDocument; inService: (markdown: string) => Promise<string> }
+
 // The base and the present document. The body of an unchanged document is that of the base, so it need not be read.
-async function sidesOf(work: Work, { id, from, entry }: Update, listed: RemoteDocument) {
-  const { state, service } = work
+// Somebody may have put a relative address into a document. That is no change, so all sides are translated.
+async function sidesOf({ state, service }: Work, { action, listed, inService }: SidesAsked) {
+  const { id, from, entry } = action
   const known = entry === null ? null : state.text(entry.body)
   const base: WholeDocument | null =
-    entry === null || known === null ? null : { document: entry.document, body: known, path: entry.path }
+    entry === null || known === null
+      ? null
+      : { document: entry.document, body: await inService(known), path: entry.path }
   const isUnchanged = base !== null && base.document.version === listed.version
-  const body = isUnchanged ? { markdown: base.body, version: listed.version } : await service.body(id)
-  if (body === null) return null
-  const document = { ...listed, version: body.version }
-  return { base, theirs: { document, body: body.markdown, path: entry?.path ?? from } }
+  const body = isUnchanged ? null : await service.body(id)
+  if (body === null && !isUnchanged) return null
+  const document = { ...listed, version: body?.version ?? listed.version }
+  const markdown = body === null ? (base?.body ?? '') : await inService(body.markdown)
+  return { base, theirs: { document, body: markdown, path: entry?.path ?? from } }
 }
 
 type LabelWrite = {

@@ -1,6 +1,7 @@
 import { posix } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { placeFolders, type RenamedFolder } from './folders.ts'
+import { isMovedLink, type LinkPlaces } from './links.ts'
 import { pairFiles } from './pairs.ts'
 import { directoryOf, inDirectory, keyOfPath, pathFor, titleOfPath } from './paths.ts'
 import type { Entry, LocalFile, Pair, PlanInput, RemoteDocument } from './sides.ts'
@@ -16,12 +17,14 @@ import type { Entry, LocalFile, Pair, PlanInput, RemoteDocument } from './sides.
  * - `forget`: both are gone.
  */
 export type Action =
-  | { type: 'create'; path: string; file: LocalFile; id: string | null }
+  | Creation
   | { type: 'download'; id: string; path: string; document: RemoteDocument }
   | Update
   | { type: 'trash'; id: string; path: string; version: string }
   | { type: 'remove'; id: string; path: string; file: LocalFile }
   | { type: 'forget'; id: string; path: string }
+
+export type Creation = { type: 'create'; path: string; file: LocalFile; id: string }
 
 export type Update = {
   type: 'update'
@@ -36,7 +39,7 @@ export type Update = {
 
 /**
  * A plan. `withheld` are the deletions that are left out because they are too many. `directories` has the directory of
- * each folder of the service. `unchanged` are the pairs without an action.
+ * each folder of the service. `unchanged` are the pairs without an action. `places` tells where links lead.
  */
 export type Plan = {
   actions: Action[]
@@ -44,6 +47,7 @@ export type Plan = {
   renamedFolders: RenamedFolder[]
   directories: ReadonlyMap<number | null, string>
   unchanged: { entry: Entry; file: LocalFile }[]
+  places: LinkPlaces
 }
 
 /**
@@ -51,14 +55,14 @@ export type Plan = {
  * kept as changed. A file that cannot be read takes part in nothing, so it counts neither as changed nor as deleted.
  */
 export function planSync(input: PlanInput): Plan {
-  const { entries, documents, creating } = input
+  const { entries, documents } = input
   const { pairs, newFiles } = pairFiles(input)
   const { directories, homes, renamed } = placeFolders(input, pairs)
   const files = new Map(pairs.map(({ id, file }) => [id, file]))
   const { deletions, withheld, recreated } = deletionsOf(input, files)
   const place = placerOf(input, deletions)
-  const updates: Action[] = []
-  const unchanged: Plan['unchanged'] = []
+  const updates: Update[] = []
+  const same: { entry: Entry; file: LocalFile; document: RemoteDocument }[] = []
   for (const { id, file } of pairs) {
     const entry = entries.get(id) ?? null
     const document = documents.get(id)
@@ -66,10 +70,10 @@ export function planSync(input: PlanInput): Plan {
     const directory = directories.get(document.folder_id)
     if (directory === undefined) continue
     const update = updateOf({ pair: { id, file }, entry, document }, { directory, homes, place })
-    if (update === null) unchanged.push({ entry: entry as Entry, file })
+    if (update === null) same.push({ entry: entry as Entry, file, document })
     else updates.push(update)
   }
-  const downloads = [...documents.values()].flatMap((document): Action[] => {
+  const downloads = [...documents.values()].flatMap((document): (Action & { type: 'download' })[] => {
     const entry = entries.get(document.id)
     const { id, title } = document
     const directory = directories.get(document.folder_id)
@@ -77,11 +81,43 @@ export function planSync(input: PlanInput): Plan {
     if (entry && (input.files.isUnreadable(entry.path) || isSameDocument(entry, document))) return []
     return [{ type: 'download', id, path: place({ id, title, directory }), document }]
   })
-  const creations = newFiles.map((file): Action => {
-    return { type: 'create', path: file.path, file, id: creating.get(file.path) ?? null }
+  const creations = [...newFiles.map((file) => creationOf(file, input)), ...recreated]
+  const places = placesOf(input, [
+    ...same.map(({ entry, file }) => ({ id: entry.id, path: file.path })),
+    ...updates,
+    ...downloads,
+    ...creations,
+  ])
+  const relinked = same.filter(({ entry, file }) => isMovedLink(entry.links, file.path, places))
+  const rewrites = relinked.map(({ entry, file, document }): Update => {
+    const { path } = file
+    const changes = { file: false, document: true }
+    return { type: 'update', id: entry.id, from: path, path, file, document, entry, changes }
   })
-  const actions = [...updates, ...downloads, ...creations, ...recreated, ...deletions]
-  return { actions, withheld, renamedFolders: renamed, directories, unchanged }
+  const unchanged = same.filter((pair) => !relinked.includes(pair))
+  const actions = [...updates, ...rewrites, ...downloads, ...creations, ...deletions]
+  return { actions, withheld, renamedFolders: renamed, directories, unchanged, places }
+}
+
+// After a crash, a file gets the document whose creation had begun.
+function creationOf(file: LocalFile, { creating, newId }: PlanInput): Creation {
+  return { type: 'create', path: file.path, file, id: creating.get(file.path) ?? newId() }
+}
+
+// A path means the document whose file is there now, or else the document whose file was there at the last sync. File
+// systems and authors may write one letter in several ways.
+function placesOf({ entries }: PlanInput, files: readonly { id: string; path: string; from?: string }[]): LinkPlaces {
+  const paths = new Map(files.map(({ id, path }) => [id, path]))
+  const now = new Map(files.map(({ id, path, from }) => [(from ?? path).normalize(), id]))
+  const before = new Map([...entries.values()].map(({ id, path }) => [path.normalize(), id]))
+  return {
+    pathOf: (id) => paths.get(id),
+    idAt: (named) => {
+      const path = named.normalize()
+      const old = before.get(path)
+      return now.get(path) ?? (old !== undefined && paths.has(old) ? old : undefined)
+    },
+  }
 }
 
 // True if the document is as the last sync has left it.
@@ -92,12 +128,12 @@ function isSameDocument(entry: Entry, document: RemoteDocument): boolean {
   return isDeepStrictEqual(members(entry.document), members(document))
 }
 
-type Deletions = { deletions: Action[]; withheld: Action[]; recreated: Action[] }
+type Deletions = { deletions: Action[]; withheld: Action[]; recreated: Creation[] }
 
 // What one side has deleted is deleted on the other, unless it has changed there. A changed file whose document is gone
 // becomes a new document. Too many deletions of files, or of documents, are withheld.
 function deletionsOf(input: PlanInput, pairs: ReadonlyMap<string, LocalFile>): Deletions {
-  const { entries, documents, files, creating, mayDelete, deleted } = input
+  const { entries, documents, files, mayDelete, deleted } = input
   const found: Deletions = { deletions: [], withheld: [], recreated: [] }
   const [trash, remove]: Action[][] = [[], []]
   for (const entry of entries.values()) {
@@ -110,8 +146,8 @@ function deletionsOf(input: PlanInput, pairs: ReadonlyMap<string, LocalFile>): D
     } else if (file !== undefined && document === undefined) {
       if (file.hash === entry.hash) remove?.push({ type: 'remove', id, path: file.path, file })
       else {
-        const created = creating.get(file.path) ?? null
-        found.recreated.push({ type: 'forget', id, path }, { type: 'create', path: file.path, file, id: created })
+        found.deletions.push({ type: 'forget', id, path })
+        found.recreated.push(creationOf(file, input))
       }
     }
   }

@@ -1,5 +1,6 @@
 import pLimit from 'p-limit'
 import { KnowledgeBaseError } from '../../client/client.ts'
+import { newId } from '../../schema/ids.ts'
 import { applyAction, type Conflict } from './apply.ts'
 import { BrokenFrontMatter } from './document-merge.ts'
 import { FolderIds } from './folder-ids.ts'
@@ -89,7 +90,13 @@ export class SyncSession {
       if ('message' in folder) result.failed.push(folder)
       else listing.folders.set(id, folder)
     }
-    const work = { root, state, service, writer, folders }
+    const work = { root, state, service, writer, folders, places: plan.places }
+    // The ids are noted before any document exists, since other documents may link to them. After a crash the documents
+    // are found again by these ids.
+    for (const action of actions) {
+      if (action.type !== 'create' || state.creating.get(action.path) === action.id) continue
+      state.note({ creating: { path: action.path, id: action.id } })
+    }
     // Files are deleted first, since new files may take their names. Documents are deleted last.
     const parts = Map.groupBy(actions, turnOf)
     let done = 0
@@ -160,7 +167,8 @@ export class SyncSession {
     this.#deleted = this.#deleted.filter(({ at }) => at > Date.now() - deletionMs)
     const countOf = (wanted: Action['type']) => this.#deleted.filter(({ type }) => type === wanted).length
     const deleted = { documents: countOf('trash'), files: countOf('remove') }
-    const plan = planSync({ entries, creating, knownFolders, files, ...listing, root: this.#root, mayDelete, deleted })
+    const asked = { entries, creating, knownFolders, files, ...listing, root: this.#root, mayDelete, deleted }
+    const plan = planSync({ ...asked, newId: () => newId('doc') })
     return { plan, problems: files.problems, listing }
   }
 

@@ -1,4 +1,5 @@
 import type { Labels } from './labels.ts'
+import type { FileLinks } from './links.ts'
 import type { Folder } from './paths.ts'
 
 /** A document of the service as far as a sync compares it. `version` is the version of its body. */
@@ -20,10 +21,18 @@ export type LocalFile = {
 }
 
 /**
- * What the last sync has left of a document: the path and hash of its file, the document of the service, and the hash
- * of its body as Markdown, under which the state keeps that text.
+ * What the last sync has left of a document: the path, hash and links of its file, the document of the service, and the
+ * hash of its body as Markdown, under which the state keeps that text.
  */
-export type Entry = { id: string; path: string; hash: string; stat: FileStat; document: RemoteDocument; body: string }
+export type Entry = {
+  id: string
+  path: string
+  hash: string
+  stat: FileStat
+  document: RemoteDocument
+  body: string
+  links: FileLinks
+}
 
 /** A folder of the service, and the directory that the last sync has given it. */
 export type KnownFolder = Folder & { path: string }
@@ -44,6 +53,8 @@ export type PlanInput = {
   knownFolders: ReadonlyMap<number, KnownFolder>
   /** The ids of documents that a sync has begun to create, by the paths of their files. */
   creating: ReadonlyMap<string, string>
+  /** Makes the id of a new document. */
+  newId: () => string
   files: FileState
   documents: ReadonlyMap<string, RemoteDocument>
   folders: ReadonlyMap<number, Folder>

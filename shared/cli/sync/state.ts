@@ -115,7 +115,8 @@ export class SyncState {
   }
 
   #take(change: StateChange): void {
-    if ('entry' in change) this.entries.set(change.entry.id, change.entry)
+    // Older programs have noted no links.
+    if ('entry' in change) this.entries.set(change.entry.id, { ...change.entry, links: change.entry.links ?? {} })
     else if ('forget' in change) this.entries.delete(change.forget)
     else if ('folder' in change) this.folders.set(change.folder.id, change.folder)
     else if ('forgetFolder' in change) this.folders.delete(change.forgetFolder)

@@ -1,0 +1,117 @@
+import { posix } from 'node:path'
+import { directoryOf, inDirectory } from './paths.ts'
+
+/*
+ * A link between two synced documents is `svc://doc/{id}` in the service and a relative path in a file. So both lead to
+ * the same document, in the service as well as in every program for Markdown. Texts are translated where they are read
+ * from files and written to files. Everything between, and all that is kept, has the form of the service.
+ */
+
+/** The document that each relative address of a file means, as the last sync has written the file. */
+export type FileLinks = Readonly<Record<string, string>>
+
+/** Where documents have their files in this round. */
+export type LinkPlaces = {
+  /** The document of the file at a path, now or else at the last sync. */
+  idAt: (path: string) => string | undefined
+  /** The path that the file of a document has at the end of the round. */
+  pathOf: (id: string) => string | undefined
+}
+
+/** A file whose links are read: its path now, its path at the last sync, and what its links meant then. */
+export type LinkingFile = { path: string; before: string; links: FileLinks }
+
+/**
+ * The text of a file with its links to synced files as links of the service. An address that the last sync has written
+ * means the document that it meant then, even if the file of the document is elsewhere now. Images, other addresses,
+ * and addresses with a fragment that names no block stay as they are.
+ */
+export async function linksToService(text: string, file: LinkingFile, { idAt }: LinkPlaces): Promise<string> {
+  if (!text.includes('](') && !/^ {0,3}\[[^\]\n]{1,1000}\]:/m.test(text)) return text
+  return rewritten(text, (url) => {
+    const [, encoded = '', block = ''] = relativeAddress.exec(url) ?? []
+    if (encoded === '') return undefined
+    const address = decodedPath(encoded)
+    const known = Object.hasOwn(file.links, address) ? file.links[address] : undefined
+    const id = known ?? idOfAddress(address, file.path, idAt) ?? idOfAddress(address, file.before, idAt)
+    return id && `svc://doc/${id}${block}`
+  })
+}
+
+/**
+ * The text of a file at a path, made of a text with links of the service: links to synced documents become relative
+ * paths. Returns the text and its links.
+ */
+export async function linksToFile(
+  text: string,
+  path: string,
+  { pathOf }: LinkPlaces,
+): Promise<{ text: string; links: FileLinks }> {
+  const links: Record<string, string> = {}
+  if (!text.includes('svc://doc/')) return { text, links }
+  const translated = await rewritten(text, (url) => {
+    const [, id = '', block = ''] = documentAddress.exec(url) ?? []
+    const target = id === '' ? undefined : pathOf(id)
+    if (target === undefined) return undefined
+    const address = addressFrom(path, target)
+    links[decodedPath(address)] = id
+    return address + block
+  })
+  return { text: translated, links }
+}
+
+/** True if a link of a file leads elsewhere by now, because its document's file or the file itself has moved. */
+export function isMovedLink(links: FileLinks, path: string, { pathOf }: Pick<LinkPlaces, 'pathOf'>): boolean {
+  return Object.entries(links).some(([address, id]) => {
+    const target = pathOf(id)
+    return target !== undefined && decodedPath(addressFrom(path, target)) !== address
+  })
+}
+
+// The links of longer texts, and of texts with more brackets, stay as they are: parsing takes the square of the number
+// of brackets in the worst case, which is about a second for so many.
+const mostCharacters = 1024 * 1024
+const mostBrackets = 5000
+
+const blockId = 'block_[0-9A-HJKMNP-TV-Z]{26}'
+const documentAddress = new RegExp(`^svc://doc/(doc_[A-Za-z0-9_-]{1,64})(#block=${blockId})?$`)
+// An address without a scheme and host, in two parts: the path, and the block.
+const relativeAddress = new RegExp(`^(?![A-Za-z][A-Za-z0-9+.-]*:|//)([^#?]+)(#block=${blockId})?$`)
+
+async function rewritten(text: string, replacement: (url: string) => string | undefined): Promise<string> {
+  if (text.length > mostCharacters || text.split('[', mostBrackets + 2).length > mostBrackets + 1) return text
+  // The parser takes a tenth of a second to load, and most rounds need no parser.
+  const { parseMarkdown, replaceDestinations } = await import('../../import/destinations.ts')
+  let destinations: ReturnType<typeof parseMarkdown>['destinations']
+  try {
+    ;({ destinations } = parseMarkdown(text))
+  } catch (error) {
+    // Quotes within thousands of quotes are deeper than the parser can go.
+    if (error instanceof RangeError) return text
+    throw error
+  }
+  return replaceDestinations(text, destinations, ({ kind, url }) => (kind === 'image' ? undefined : replacement(url)))
+}
+
+// A leading slash means the folder of the sync, and the ending `.md` may be left out.
+function idOfAddress(address: string, from: string, idAt: LinkPlaces['idAt']): string | undefined {
+  const path = posix.normalize(address.startsWith('/') ? address.slice(1) : inDirectory(directoryOf(from), address))
+  return idAt(path) ?? idAt(`${path}.md`)
+}
+
+function addressFrom(from: string, to: string): string {
+  const relative = posix.relative(directoryOf(from), to)
+  const encoded = relative.replace(/[\s%#?&()<>[\]"'`*_\\|~$!{}^]/g, (character) => {
+    const bytes = [...new TextEncoder().encode(character)]
+    return bytes.map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('')
+  })
+  return /^[^/]*:/.test(encoded) ? `./${encoded}` : encoded
+}
+
+function decodedPath(address: string): string {
+  try {
+    return decodeURIComponent(address)
+  } catch {
+    return address
+  }
+}

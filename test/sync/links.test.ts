@@ -1,0 +1,122 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { isMovedLink, linksToFile, linksToService } from '../../shared/cli/sync/links.ts'
+import type { Client } from '../support/client.ts'
+import { runs } from '../support/property-runs.ts'
+import { startTestService } from '../support/service.ts'
+import { Machine } from './machine.ts'
+
+const service = await startTestService(t)
+
+t.test('links between files are links between documents, and lead to the same files elsewhere', async (t) => {
+  const { ada, machine } = await newBase()
+  const one = machine()
+  const untouched = [
+    '![herd](<Sub dir/Bee.md>)',
+    '`[code](A.md)`',
+    '[there](https://example.test/A.md)',
+    '[part](A.md#water)',
+    '[gone](Gone.md)',
+    '[out](../../A.md)',
+  ]
+  one.write('A.md', `[to b](<Sub dir/Bee.md>), [short](Sub%20dir/Bee) and ${untouched.slice(1).join(', ')}\n`)
+  one.write('Sub dir/Bee.md', 'Back to [A](../A.md "title") and [top](/A.md), see [ref].\n\n[ref]: ./Bee.md\n')
+  t.match(await one.sync(), { failed: [], conflicts: [] })
+  const [a, bee] = [await idOf(ada, 'A'), await idOf(ada, 'Bee')]
+  const [textA, textBee] = [await markdown(ada, a), await markdown(ada, bee)]
+  t.match(textA, `[to b](svc://doc/${bee}), [short](svc://doc/${bee})`)
+  for (const text of untouched.slice(1)) t.match(textA, text)
+  t.match(textBee, `[A](svc://doc/${a} "title") and [top](svc://doc/${a}), see [ref](svc://doc/${bee})`)
+  t.match(one.read('A.md'), '[to b](Sub%20dir/Bee.md)')
+  t.match(one.read('Sub dir/Bee.md'), '[A](../A.md "title") and [top](../A.md), see [ref](Bee.md)')
+  t.strictSame((await one.sync()).actions, [], 'then nothing is left to do')
+  const two = machine()
+  await two.sync()
+  for (const path of one.files()) t.equal(two.read(path), one.read(path))
+})
+
+t.test('a link leads on when its document or its own file moves, on either side', async (t) => {
+  const { ada, machine } = await newBase()
+  const one = machine()
+  one.write('A.md', 'See [b](B.md).\n')
+  one.write('B.md', 'Text.\n')
+  await one.sync()
+  const [a, b] = [await idOf(ada, 'A'), await idOf(ada, 'B')]
+  const linked = async () => t.match(await markdown(ada, a), `[b](svc://doc/${b})`)
+  // The file that links is changed before it is written anew.
+  one.move('B.md', 'Sub/B.md')
+  one.write('A.md', one.read('A.md').replace('See', 'Look at'))
+  await one.sync()
+  await linked()
+  t.match(one.read('A.md'), 'Look at [b](Sub/B.md)')
+  one.move('A.md', 'Deep/er/A.md')
+  await one.sync()
+  await linked()
+  t.match(one.read('Deep/er/A.md'), '[b](../../Sub/B.md)')
+  await ada.patch(`/documents/${b}`, { title: 'B (new)' })
+  await one.sync()
+  t.match(one.read('Deep/er/A.md'), '[b](../../Sub/B%20%28new%29.md)')
+  await linked()
+  t.strictSame((await one.sync()).actions, [])
+  await ada.delete(`/documents/${b}`)
+  await one.sync()
+  one.write('Deep/er/A.md', one.read('Deep/er/A.md').replace('Look', 'Please look'))
+  await one.sync()
+  t.match(await markdown(ada, a), `Please look at [b](`, 'a link whose document is gone keeps its words')
+})
+
+t.test('a file path that somebody wrote into a document is no change of both sides', async (t) => {
+  const { ada, machine } = await newBase()
+  const one = machine()
+  one.write('A.md', 'First.\n')
+  one.write('B.md', 'Text.\n')
+  await one.sync()
+  const a = await idOf(ada, 'A')
+  const write = async (content: string) => {
+    const { body } = await ada.get(`/documents/${a}/content?format=markdown&annotate=anchors`)
+    const next = { format: 'markdown', content: body.data.content.replace(/(?<=-->\n)[\s\S]*$/, `${content}\n`) }
+    const guard = { 'if-match': `"${body.data.version}"` }
+    t.equal((await ada.put(`/documents/${a}/content`, next, guard)).status, 200)
+  }
+  await write('See [b](B.md).')
+  await one.sync()
+  await write('Look at [b](B.md).')
+  t.match(await one.sync(), { conflicts: [], failed: [] })
+  t.match(one.read('A.md'), 'Look at [b](B.md).')
+})
+
+t.test('every link of a text comes back from its file as it was', async (t) => {
+  const name = fc.stringMatching(/^[A-Za-z0-9 ()%#?&äö_*'!~.,:-]{1,12}$/).filter((text) => !/^\.|^\s|\s$/.test(text))
+  const path = fc.array(name, { minLength: 1, maxLength: 3 }).map((parts) => `${parts.join('/')}.md`)
+  const property = fc.asyncProperty(path, path, path, async (from, to, later) => {
+    const id = 'doc_target'
+    const places = (target: string) => ({
+      idAt: (path: string) => (path === target ? id : undefined),
+      pathOf: (asked: string) => (asked === id ? target : undefined),
+    })
+    const text = `A [link](svc://doc/${id}#block=block_0123456789ABCDEFGHJKMNPQRS "t") and [other](svc://doc/doc_x).\n`
+    const written = await linksToFile(text, from, places(to))
+    if (/svc:\/\/doc\/doc_target/.test(written.text)) throw new Error(`not translated: ${written.text}`)
+    const read = (links: object, target: string) =>
+      linksToService(written.text, { path: from, before: from, links: { ...links } }, places(target))
+    t.equal(await read({}, to), text)
+    t.equal(await read(written.links, later), text, 'after a move')
+    t.equal(isMovedLink(written.links, from, places(later)), to !== later)
+  })
+  await fc.assert(property, { ...runs, numRuns: Math.min(60, runs.numRuns ?? 60) })
+})
+
+async function newBase() {
+  const ada = await service.signUp()
+  const base: number = (await ada.post('/knowledge-bases', { name: 'Zoo' })).body.data.id
+  return { ada, machine: () => new Machine(t, ada, { base }) }
+}
+
+async function idOf(client: Client, title: string): Promise<string> {
+  const { data } = (await client.get('/documents?limit=100')).body
+  return data.find((document: { title: string }) => document.title === title).id
+}
+
+async function markdown(client: Client, id: string): Promise<string> {
+  return (await client.get(`/documents/${id}/content?format=markdown`)).body.data.content
+}
