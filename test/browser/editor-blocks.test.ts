@@ -274,6 +274,11 @@ async function dragAbove(page: Page, { dragged, target }: { dragged: string; tar
   await block(dragged).hover()
   const handle = page.locator('.drag-handle')
   await handle.waitFor()
+  // The handle comes to the block a moment after it is shown.
+  await until(async () => {
+    const [shown, row] = [await handle.boundingBox(), await block(dragged).boundingBox()]
+    return shown !== null && row !== null && Math.abs(shown.y - row.y) < row.height
+  })
   const [from, to] = [await handle.boundingBox(), await block(target).boundingBox()]
   if (from === null || to === null) throw new Error('the handle and the text are shown')
   await page.mouse.move(from.x + 5, from.y + 10)
