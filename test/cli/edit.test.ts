@@ -168,6 +168,53 @@ t.test('Ctrl-C while the text is being stored says where the text is, and a late
   t.same(leftovers(person), [])
 })
 
+t.test('what a document cannot keep of a text is told and stays in a copy', async (t) => {
+  const person = commandLine(t, { origin: service.origin, token: bob.token })
+  const [note, image] = ['[//]: # (ask Bob)', '![drawing](data:image/png;base64,iVBORw0KGgo=)']
+  const one = await made('First.\n\nSecond.\n')
+  const EDITOR = `sed -i '$a\\\\n${note}\\n\\nLast.'`
+  const told = await person.run(['edit', one.id], { env: { EDITOR } })
+  t.match(told, { code: 0, out: /^Stored\. .*\n/ })
+  const copy = /is in (.*)\n/.exec(told.out)?.[1] ?? ''
+  t.match(readFileSync(copy, 'utf8'), note)
+  t.match(await markdownOf(one.id), 'Last.')
+
+  const two = await made('First.\n\nSecond.\n')
+  const edit = openEdit(person, two.id, ['--json'])
+  change(await edit.file(), 'Second.', `Second, by Bob.\n\n${image}\n`)
+  await replaceText(two.id, 'First.', 'First, by Ada.')
+  edit.close()
+  const { code, out } = await edit.running.ended
+  t.equal(code, 0)
+  const { changed, copies } = JSON.parse(out)
+  t.match({ changed, copies }, { changed: true, copies: [{ file: String, losses: [String] }] })
+  t.match(readFileSync(copies[0].file, 'utf8'), image)
+  t.match(await markdownOf(two.id), /^First, by Ada\.\n\nSecond, by Bob\.\n/)
+
+  const three = await made('First.\n\nSecond.\n')
+  const both = openEdit(person, three.id, ['--json'])
+  change(await both.file(), 'Second.', `Second, by Bob.\n\n${image}\n`)
+  await replaceText(three.id, 'Second.', 'Second, by Ada.')
+  both.close()
+  const conflict = JSON.parse((await both.running.ended).err).error
+  t.match(conflict, { code: 'edit_conflict', details: { file: String, copies: [{ losses: [String] }] } })
+  t.match(readFileSync(conflict.details.copies[0].file, 'utf8'), image, 'a conflict takes nothing away either')
+})
+
+t.test('letters in another encoding are not replaced by others', async (t) => {
+  const { id } = await made('First.\n')
+  const person = commandLine(t, { origin: service.origin, token: bob.token })
+  const edit = openEdit(person, id, ['--json'])
+  const file = await edit.file()
+  const latin = Buffer.concat([readFileSync(file), Buffer.from('caf\u00e9\n', 'latin1')])
+  writeFileSync(file, latin)
+  edit.close()
+  const { code, err } = await edit.running.ended
+  t.match({ code, ...JSON.parse(err) }, { code: 1, error: { code: 'not_utf8', details: { file } } })
+  t.same(readFileSync(file), latin, 'the text stays as it was written')
+  t.equal(await markdownOf(id), 'First.\n')
+})
+
 async function listening(server: Server, port: number): Promise<number> {
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -87,6 +87,19 @@ t.test('a conflict opens the editor again on a terminal, until the person has ch
   t.match(out, 'Stored.')
   t.match(readFileSync(join(directory, 'seen'), 'utf8'), '<<<<<<< yours\nMine.\n=======\nTheirs.\n>>>>>>> theirs')
   t.equal((await person.run(['cat', id])).out, 'Mine.\n')
+})
+
+t.test('an editor that returns at once does not lose what is written in its window', { skip }, async (t) => {
+  const base = (await ada.post('/knowledge-bases', { name: 'Windows' })).body.data
+  const content = { format: 'markdown', content: 'First.\n' }
+  const { id } = (await ada.post('/documents', { title: 'x', knowledge_base_id: base.id, content })).body.data
+  const { code, out } = await inTerminal(['edit', id], { EDITOR: 'true' })
+  t.equal(code, 1)
+  t.match(out, 'The editor ended at once')
+  const file = /--resume (\S+)/.exec(out)?.[1] ?? ''
+  writeFileSync(file, readFileSync(file, 'utf8').replace('First', 'An hour of work'))
+  t.match(await person.run(['edit', '--resume', file], { env: { EDITOR: 'true' } }), { code: 0, out: 'Stored.\n' })
+  t.equal((await person.run(['cat', id])).out, 'An hour of work.\n')
 })
 
 t.test('a reader that has seen enough is no error', async (t) => {

@@ -1,11 +1,12 @@
 import { hasMarkers, withMarkers } from '../editing/conflict-markers.ts'
-import { type Base, Draft } from '../editing/drafts.ts'
+import { type Base, type Copy, Draft } from '../editing/drafts.ts'
 import { openEditor } from '../editing/editor.ts'
 import { type Cli, type Context, examples } from '../frame/command.ts'
 import type { Connection } from '../frame/connection.ts'
 import { tell, toldOf } from '../frame/errors.ts'
 import { Failure } from '../frame/failures.ts'
 import { documentNamed } from '../frame/names.ts'
+import { type ReadBody, readBodyOf } from '../sync/service.ts'
 
 /** `edit`: changes a document in the editor of the person. */
 export function registerEdit({ program, run }: Cli): void {
@@ -49,15 +50,25 @@ async function edit(context: Context, name: string | undefined, { resume }: { re
   try {
     const { version, stored } = await untilStored(context, { connection, draft })
     await draft.remove()
-    const answer = { document_id: draft.base.document_id, version, changed: stored }
-    context.out.answer(answer, () => context.out.line(stored ? 'Stored.' : 'Nothing has changed.'))
+    const answer = { document_id: draft.base.document_id, version, changed: stored, copies: draft.copies }
+    context.out.answer(answer, () => tellStored(context, { stored, copies: draft.copies }))
   } catch (error) {
-    if (await draft.hasChanges()) throw withDraft(error, draft)
+    if (isEditorReturned(error) || (await draft.hasChanges())) throw withDraft(error, draft)
     await draft.remove()
     throw error
   } finally {
     forget()
   }
+}
+
+function tellStored({ out }: Context, { stored, copies }: { stored: boolean; copies: Copy[] }): void {
+  const end = copies.length > 0 ? 'Stored. But the document cannot keep everything that you have written.' : 'Stored.'
+  out.line(stored ? end : 'Nothing has changed.')
+  for (const line of linesOf(copies)) out.line(line)
+}
+
+function linesOf(copies: readonly Copy[]): string[] {
+  return copies.flatMap(({ file, losses }) => [...losses, `Your whole text is in ${file}`])
 }
 
 async function interrupted({ out }: Context, draft: Draft): Promise<void> {
@@ -85,8 +96,11 @@ async function untilStored(
   { connection, draft }: { connection: Connection; draft: Draft },
 ): Promise<{ version: string; stored: boolean }> {
   for (;;) {
+    const begun = performance.now()
     await interrupts.held(() => openEditor(draft.file, env))
-    if (!(await draft.hasChanges())) return { version: draft.base.version, stored: false }
+    const isUnchanged = !(await draft.hasChanges())
+    if (isUnchanged && process.stdin.isTTY && performance.now() - begun < instantMs) throw editorReturned()
+    if (isUnchanged) return { version: draft.base.version, stored: false }
     const { version, conflicts } = await store(connection, draft)
     if (version !== null) return { version, stored: true }
     const count = `${conflicts} ${conflicts === 1 ? 'block' : 'blocks'}`
@@ -94,6 +108,20 @@ async function untilStored(
     if (!process.stdin.isTTY || !out.isTerminal) throw new Failure('conflict', 'edit_conflict', { message })
     out.note(message)
   }
+}
+
+// No person reads a text and closes an editor so fast: the program has opened a window and not waited. Milliseconds.
+const instantMs = 1000
+
+function editorReturned(): Failure {
+  return new Failure('failed', 'editor_returned', {
+    message: 'The editor ended at once, and the text is as before.',
+    hint: 'If its window is still open, save there before you go on. Let EDITOR wait the next time, such as "code --wait".',
+  })
+}
+
+function isEditorReturned(error: unknown): boolean {
+  return error instanceof Failure && error.code === 'editor_returned'
 }
 
 // The most merges of one edit: somebody who writes without a pause would otherwise be merged with for ever.
@@ -115,6 +143,7 @@ async function store(
         params: { path: { id }, header: { 'If-Match': version } },
         body: { format: 'markdown', content: markdown },
       })
+      await draft.keepLost(markdown, readBodyOf(stored).losses)
       return { version: stored.version, conflicts: 0 }
     } catch (error) {
       if (toldOf(error).code !== 'version_conflict' || merges === mostMerges) throw error
@@ -126,7 +155,11 @@ async function store(
       {
         base: { body: draft.base.markdown },
         theirs: { body: theirs.markdown },
-        rehearse: (text) => rehearsed(connection, { id, text }),
+        rehearse: async (text) => {
+          const read = await rehearsed(connection, { id, text })
+          await draft.keepLost(text, read.losses)
+          return read.markdown
+        },
       },
       markdown,
     )
@@ -137,12 +170,12 @@ async function store(
 }
 
 // The text as the service would write it as the body of the document.
-async function rehearsed({ service }: Connection, { id, text }: { id: string; text: string }): Promise<string> {
+async function rehearsed({ service }: Connection, { id, text }: { id: string; text: string }): Promise<ReadBody> {
   const { data } = await service.api.PUT('/documents/{id}/content', {
     params: { path: { id }, query: { annotate: 'anchors', dry_run: true }, header: { 'If-Match': '*' } },
     body: { format: 'markdown', content: text },
   })
-  return data.content ?? ''
+  return readBodyOf(data)
 }
 
 function requireWritten(markdown: string, base: Base): void {
@@ -159,13 +192,13 @@ function requireWritten(markdown: string, base: Base): void {
 }
 
 // The failure of an edit whose text is not stored. It says where the text is.
-function withDraft(error: unknown, { file }: Draft): Failure {
+function withDraft(error: unknown, { file, copies }: Draft): Failure {
   const { kind, code, message, lines = [], hint, details } = toldOf(error)
   return new Failure(kind, code, {
     message,
-    lines: [...lines, ...(hint === undefined ? [] : [hint]), `Your text is in ${file}`],
+    lines: [...lines, ...(hint === undefined ? [] : [hint]), ...linesOf(copies), `Your text is in ${file}`],
     hint: `Go on with: knowledge-base edit --resume ${quoted(file)}`,
-    details: { ...(typeof details === 'object' ? details : {}), file },
+    details: { ...(typeof details === 'object' ? details : {}), file, ...(copies.length > 0 && { copies }) },
   })
 }
 

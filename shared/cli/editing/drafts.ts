@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { mkdtemp, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
@@ -5,6 +6,9 @@ import { Failure } from '../frame/failures.ts'
 
 /** The body of a document that an edit began with, or that it was last merged with. */
 export type Base = { origin: string; document_id: string; version: string; markdown: string }
+
+/** A file with a text that a person has written, of which a document cannot keep everything. `losses` says what. */
+export type Copy = { file: string; losses: readonly string[] }
 
 /**
  * What a person writes in an editor: a file with the text, and beside it the body that the text began with. Both stay
@@ -14,6 +18,7 @@ export class Draft {
   /** The absolute path of the file that the editor opens. */
   readonly file: string
   #base: Base
+  readonly #copies = new Map<string, Copy>()
 
   private constructor(file: string, base: Base) {
     this.file = file
@@ -45,13 +50,36 @@ export class Draft {
     return this.#base
   }
 
-  text(): Promise<string> {
-    return readFile(this.file, 'utf8')
+  /** The copies that were kept in this run. */
+  get copies(): Copy[] {
+    return [...this.#copies.values()]
+  }
+
+  /** What the person has written. Throws a Failure if it is not in UTF-8. */
+  async text(): Promise<string> {
+    const bytes = await readFile(this.file)
+    try {
+      return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+    } catch {
+      throw new Failure('failed', 'not_utf8', {
+        message: 'The text is not in UTF-8, so nothing was stored.',
+        hint: 'Save it in UTF-8.',
+      })
+    }
   }
 
   /** Replaces the text as a whole: a crash leaves the text of before. */
   write(text: string): Promise<void> {
     return replaceFile(this.file, text)
+  }
+
+  /** Keeps a text in a file beside the draft if the service has told of losses. The file outlives the draft. */
+  async keepLost(text: string, losses: readonly string[]): Promise<void> {
+    if (losses.length === 0) return
+    const hash = createHash('sha256').update(text).digest('hex').slice(0, 8)
+    const file = `${this.file.replace(/\.md$/, '')}.written-${hash}.md`
+    await replaceFile(file, text)
+    this.#copies.set(file, { file, losses })
   }
 
   /** Notes that the text now contains everything of another body. Call it when the text has been written. */
@@ -62,10 +90,10 @@ export class Draft {
 
   /** Whether the person has written anything that the body does not have. */
   async hasChanges(): Promise<boolean> {
-    return (await this.text().catch(() => '')) !== this.#base.markdown
+    return (await this.text().catch(() => null)) !== this.#base.markdown
   }
 
-  /** Removes the files, and their folder if nothing else is in it. */
+  /** Removes the draft, and its folder if no copy is in it. */
   async remove(): Promise<void> {
     await rm(this.file, { force: true })
     await rm(baseFile(this.file), { force: true })

@@ -209,7 +209,8 @@ function bodyOf(data: { content?: string; version: string }): Body {
   return { markdown: data.content ?? '', version: data.version }
 }
 
-function readBodyOf(data: { content?: string; version: string; warnings?: readonly Warning[] }): ReadBody {
+/** The body of an answer to a text that was sent, with what the body cannot keep of the text. */
+export function readBodyOf(data: { content?: string; version: string; warnings?: readonly Warning[] }): ReadBody {
   return { ...bodyOf(data), losses: (data.warnings ?? []).filter(isLoss).map(({ message }) => message) }
 }
 
