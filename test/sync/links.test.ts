@@ -130,6 +130,7 @@ t.test('a definition inside of a quote is a link, and a new file takes over the 
   await one.sync()
   const second = await idOf(ada, 'Bees')
   t.not(second, first)
+  t.match(await markdown(ada, zoo), `[bees](svc://doc/${second})`, 'without a change of the file that links')
   one.edit('Zoo.md', 'See', 'Look at')
   await one.sync()
   t.match(await markdown(ada, zoo), `Look at [bees](svc://doc/${second})`)

@@ -69,11 +69,15 @@ export async function linksToFile(
   return { text: translated, links }
 }
 
-/** True if a link of a file leads elsewhere by now, because its document's file or the file itself has moved. */
-export function isMovedLink(links: FileLinks, path: string, { pathOf }: Pick<LinkPlaces, 'pathOf'>): boolean {
+/**
+ * True if a link of a file leads elsewhere by now, because its document's file or the file itself has moved, or because
+ * the file of a deleted document belongs to another document.
+ */
+export function isMovedLink(links: FileLinks, path: string, { pathOf, idAt }: LinkPlaces): boolean {
   return Object.entries(links).some(([address, id]) => {
     const target = pathOf(id)
-    return target !== undefined && !leadsTo(address, path, target.normalize())
+    if (target === undefined) return idOfAddress(address, path, idAt) !== undefined
+    return !leadsTo(address, path, target.normalize())
   })
 }
 
