@@ -30,6 +30,7 @@ t.test('whatever is done with a concept of ten thousand relations, no table is r
   await seed(database, { workspaceId: ada.workspace_id, base, block })
   const caller = {
     tokenId: ada.token_id,
+    credentialId: ada.token_id,
     userId: ada.user_id,
     email: '',
     name: '',

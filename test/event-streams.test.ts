@@ -142,7 +142,8 @@ function open(options: { recent: RecentEvents; reads: boolean; position?: number
     },
   }
   const stream = new EventStream({
-    lease: { tokenId: 'tok_1', streamId: '1' },
+    tokenId: 'tok_1',
+    lease: { credentialId: 'tok_1', streamId: '1' },
     response: response as unknown as Response,
     source,
     filter: { workspaceIds: ['ws_1'], documentSetId: undefined, locale: undefined },

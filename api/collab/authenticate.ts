@@ -103,6 +103,6 @@ async function holderOf(
   const user = await findSessionByHash(database, Buffer.from(ticket.sessionHash, 'hex'))
   if (user === null || user.userId !== ticket.userId) throw new Denial('invalid_token')
   const memberships = await membershipsOf(database, user.userId)
-  const caller = { ...user, tokenId: '', scopes, expiresAt: null, clientName: null, memberships }
+  const caller = { ...user, tokenId: '', credentialId: '', scopes, expiresAt: null, clientName: null, memberships }
   return { caller, sessionHash: ticket.sessionHash }
 }

@@ -18,13 +18,15 @@ export type FollowHandlers = {
  * while it is open, and nothing from before. Its protocol decides when a client is too slow.
  */
 export class Follower implements EventReader {
+  readonly tokenId: string
   readonly lease: StreamLease
   #workspaceIds: ReadonlySet<string>
   readonly #handlers: FollowHandlers
   #over = false
 
-  constructor(options: { lease: StreamLease; workspaceIds: readonly string[] } & FollowHandlers) {
-    const { lease, workspaceIds, ...handlers } = options
+  constructor(options: { tokenId: string; lease: StreamLease; workspaceIds: readonly string[] } & FollowHandlers) {
+    const { tokenId, lease, workspaceIds, ...handlers } = options
+    this.tokenId = tokenId
     this.lease = lease
     this.#workspaceIds = new Set(workspaceIds)
     this.#handlers = handlers

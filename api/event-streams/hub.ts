@@ -30,12 +30,12 @@ export type StreamRequest = {
 /** The event streams of this process. */
 export type EventStreams = {
   /**
-   * Takes a lease for the token and returns the function that writes the stream to the response. Refuses with 429
-   * `too_many_streams`, and with 503 while the service ends.
+   * Takes a lease for the caller's credential and returns the function that writes the stream to the response. Refuses
+   * with 429 `too_many_streams`, and with 503 while the service ends.
    */
   open: (request: StreamRequest) => Promise<(response: Response) => Promise<void>>
   /**
-   * Follows the events that the caller may see, with a lease of the token as any stream. Returns the function that ends
+   * Follows the events that the caller may see, with a lease as any stream. Returns the function that ends
    * the following. Refuses as `open` does.
    */
   follow: (request: { caller: Caller } & FollowHandlers) => Promise<() => void>
@@ -118,7 +118,7 @@ class Hub {
       const filter = { workspaceIds: visibleWorkspaces(caller), documentSetId, locale }
       const start = await this.#startOf(filter, lastEventId)
       const source = this.#source(feed)
-      return (response) => this.#attach(response, { lease, source, filter, ...start })
+      return (response) => this.#attach(response, { tokenId: caller.tokenId, lease, source, filter, ...start })
     } catch (error) {
       this.#leases.release(lease)
       throw error
@@ -127,7 +127,12 @@ class Hub {
 
   async follow({ caller, ...handlers }: { caller: Caller } & FollowHandlers): Promise<() => void> {
     const { lease } = await this.#admit(caller)
-    const follower = new Follower({ lease, workspaceIds: visibleWorkspaces(caller), ...handlers })
+    const follower = new Follower({
+      tokenId: caller.tokenId,
+      lease,
+      workspaceIds: visibleWorkspaces(caller),
+      ...handlers,
+    })
     this.#readers.add(follower)
     if (this.#ending) follower.end()
     return () => this.#detach(follower)
@@ -164,11 +169,11 @@ class Hub {
   async #admit(caller: Caller): Promise<{ feed: Feed; lease: StreamLease }> {
     if (this.#ending) throw new Refusal('service_unavailable', { headers: { 'Retry-After': String(retrySeconds) } })
     const feed = await this.#started()
-    return { feed, lease: await this.#takeLease(caller.tokenId) }
+    return { feed, lease: await this.#takeLease(caller.credentialId) }
   }
 
-  async #takeLease(tokenId: string): Promise<StreamLease> {
-    const lease = await this.#leases.take(tokenId)
+  async #takeLease(credentialId: string): Promise<StreamLease> {
+    const lease = await this.#leases.take(credentialId)
     if (lease !== null) return lease
     const limit = this.#options.config.SSE_MAX_STREAMS_PER_TOKEN
     throw new Refusal('too_many_streams', { details: { limit }, headers: { 'Retry-After': String(retrySeconds) } })
@@ -252,11 +257,11 @@ class Hub {
   async #check(): Promise<void> {
     const asked = performance.now()
     const readers = [...this.#readers]
-    const tokenIds = [...new Set(readers.map(({ lease }) => lease.tokenId))]
+    const tokenIds = [...new Set(readers.map(({ tokenId }) => tokenId))]
     const standings = tokenIds.length === 0 ? [] : await tokenStandings(this.#options.database, tokenIds)
     const byToken = new Map(standings.map((standing) => [standing.token_id, standing]))
     for (const reader of readers) {
-      const standing = byToken.get(reader.lease.tokenId)
+      const standing = byToken.get(reader.tokenId)
       if (standing === undefined || standing.revoked_at !== null) reader.revoke('revoked')
       else if (standing.expires_at !== null && standing.expires_at <= Date.now()) reader.revoke('expired')
       else reader.show(standing.workspace_ids)

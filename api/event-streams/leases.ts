@@ -7,8 +7,8 @@ const graceSeconds = 5
 
 /** The leases of the streams of this process. */
 export type Leases = {
-  /** Takes a lease; null when the token already has as many streams as it may, in all processes together. */
-  take: (tokenId: string) => Promise<StreamLease | null>
+  /** Takes a lease; null when the credential already has as many streams as it may, in all processes together. */
+  take: (credentialId: string) => Promise<StreamLease | null>
   /** Renews leases, so that they last until the next renewal and a grace of five seconds. */
   renew: (leases: readonly StreamLease[]) => Promise<void>
   /** Releases a lease in the background. A lease that cannot be released expires by itself. */
@@ -23,7 +23,7 @@ export type Leases = {
  */
 export function openLeases(options: {
   database: Database
-  /** The most streams of one token, in all processes together. */
+  /** The most streams of one credential, in all processes together. */
   limit: number
   renewedSeconds: number
   onError: (error: unknown) => void
@@ -32,8 +32,8 @@ export function openLeases(options: {
   const seconds = options.renewedSeconds + graceSeconds
   const releases = new Set<Promise<void>>()
   return {
-    async take(tokenId) {
-      const lease = { tokenId, streamId: ulid() }
+    async take(credentialId) {
+      const lease = { credentialId, streamId: ulid() }
       return (await takeLease(database, { ...lease, limit, seconds })) ? lease : null
     },
     async renew(leases) {

@@ -11,6 +11,8 @@ export type Rendered = Map<string, Buffer | null>
 
 /** An open reader of events, as the hub sees it: a stream over Server-Sent Events, or a follower in this process. */
 export type EventReader = {
+  /** The token whose rights the reader has. */
+  readonly tokenId: string
   readonly lease: StreamLease
   /** Hands on the events that the reader may see. */
   deliver: (events: readonly WireEvent[], rendered: Rendered) => void
@@ -42,6 +44,7 @@ export type StreamSource = {
 
 /** The parts from which a stream is made. */
 export type StreamOptions = {
+  tokenId: string
   lease: StreamLease
   response: Response
   source: StreamSource
@@ -61,6 +64,7 @@ const closingMs = 5000
  * of one page of events. A client that reads nothing at all is cut off and resumes with its last id.
  */
 export class EventStream implements EventReader {
+  readonly tokenId: string
   readonly lease: StreamLease
   readonly #response: Response
   readonly #source: StreamSource
@@ -74,6 +78,7 @@ export class EventStream implements EventReader {
   #blockedAt: number | undefined
 
   constructor(options: StreamOptions) {
+    this.tokenId = options.tokenId
     this.lease = options.lease
     this.#response = options.response
     this.#source = options.source

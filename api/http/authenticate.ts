@@ -58,6 +58,7 @@ export async function callerOf(context: TokenContext, { bearer, resource }: Pres
   if (Date.now() - (token.last_used_at ?? 0) > touchEveryMs) await noteUse(context.database, token.id)
   return {
     tokenId: token.id,
+    credentialId: token.grant_id ?? token.id,
     userId: token.user_id,
     email: token.email,
     name: token.name,

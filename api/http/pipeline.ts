@@ -74,7 +74,7 @@ export async function admit({ service, spec }: Pipeline, incoming: Incoming): Pr
     return nobody
   }
   const caller = await identify(service, incoming)
-  showRateLimit(incoming, await service.rateLimiter.consume(bucket, caller.tokenId, caller.userId))
+  showRateLimit(incoming, await service.rateLimiter.consume(bucket, caller.credentialId, caller.userId))
   requireScopes(caller, spec.scopes)
   return caller
 }
@@ -82,6 +82,7 @@ export async function admit({ service, spec }: Pipeline, incoming: Incoming): Pr
 // The caller of a route that needs no token. This caller has no memberships, so nothing is visible.
 const nobody: Caller = {
   tokenId: '',
+  credentialId: '',
   userId: '',
   email: '',
   name: '',
@@ -203,7 +204,7 @@ function keyedRequest(
   const { spec, path, key, fingerprint } = repeatable
   if (key === null || fingerprint === null) return null
   return {
-    scope: { tokenId: caller.tokenId, method: spec.method, path, key },
+    scope: { credentialId: caller.credentialId, method: spec.method, path, key },
     fingerprint: keyedFingerprint(service.config.TOKEN_PEPPER, fingerprint),
     lifetimeHours: service.config.IDEMPOTENCY_TTL_HOURS,
   }

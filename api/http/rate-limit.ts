@@ -17,12 +17,12 @@ export type Bucket = 'read' | 'write' | 'search' | 'job' | 'ip' | 'share'
 /** The values of the `X-RateLimit-*` headers: calls granted and left in the window, and the seconds until it ends. */
 export type RateLimitState = { limit: number; remaining: number; reset: number }
 
-/** A counter that bounds how many calls a token, a user or an address can make in a minute. */
+/** A counter that bounds how many calls a credential, a user or an address can make in a minute. */
 export type RateLimiter = {
   /**
-   * Counts one call of `key`, a token id or an address. With `userId`, the call also counts for all tokens of the user
-   * together. Returns the state of the window, of the key or of the user, that has fewer calls left. Returns null when
-   * the bucket is unlimited. Refuses with 429 `rate_limited` and Retry-After when one of the two limits is exceeded.
+   * Counts one call of `key`, a credential or an address. With `userId`, the call also counts for all tokens of the
+   * user together. Returns the state of the window, of the key or of the user, that has fewer calls left. Returns null
+   * when the bucket is unlimited. Refuses with 429 `rate_limited` and Retry-After beyond one of the two limits.
    */
   consume: (bucket: Bucket, key: string, userId?: string) => Promise<RateLimitState | null>
 }

@@ -60,7 +60,7 @@ export function createThrottles(context: { database: Database; log: Logger }): T
   const count = async (guesses: Guesses) => {
     for (const { window, key } of each(guesses)) {
       await window.consume(key).catch((rejected: unknown) => {
-        throw rejected instanceof RateLimiterRes ? tooMany(rejected) : rejected
+        throw rejected instanceof RateLimiterRes ? tooManyCalls(rejected.msBeforeNext / 1000) : rejected
       })
     }
   }
@@ -79,8 +79,9 @@ export function createThrottles(context: { database: Database; log: Logger }): T
   }
 }
 
-function tooMany({ msBeforeNext }: RateLimiterRes): Refusal {
-  const seconds = Math.max(1, Math.ceil(msBeforeNext / 1000))
+/** The refusal 429 `rate_limited` of a caller who shows no bearer token and has to wait for a number of seconds. */
+export function tooManyCalls(secondsToWait: number): Refusal {
+  const seconds = Math.max(1, Math.ceil(secondsToWait))
   return new Refusal('rate_limited', {
     details: { bucket: 'ip', retry_after: seconds },
     headers: { 'Retry-After': String(seconds) },

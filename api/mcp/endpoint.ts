@@ -122,7 +122,7 @@ async function admitCaller(service: Service, { request, response }: Exchange): P
   }
   try {
     const caller = await identify(service, incoming)
-    showRateLimit(incoming, await rateLimiter.consume('read', caller.tokenId, caller.userId))
+    showRateLimit(incoming, await rateLimiter.consume('read', caller.credentialId, caller.userId))
     return caller
   } catch (error) {
     const challenge = error instanceof Refusal && error.status === 401 ? error.headers['WWW-Authenticate'] : undefined

@@ -5,6 +5,7 @@ import {
   endInteraction,
   findInteraction,
   lockArtifact,
+  secondsUntilRefresh,
   storeArtifact,
   useArtifact,
 } from '../../shared/auth/oauth/artifacts.ts'
@@ -12,12 +13,17 @@ import { findClient, insertClient } from '../../shared/auth/oauth/clients.ts'
 import { extendGrant, findGrant, revokeGrant } from '../../shared/auth/oauth/grants.ts'
 import type { Config } from '../../shared/config/config.ts'
 import type { Queryable } from '../../shared/database/database.ts'
+import { tooManyCalls } from '../http/throttles.ts'
 
 /**
  * The settings that storage needs, the pool, and the connection for the current request. The connection is the
  * transaction of an exchange, which begins when it is asked for, or the pool.
  */
-export type Storage = { config: Pick<Config, 'TOKEN_PEPPER'>; pool: Queryable; database: () => Promise<Queryable> }
+export type Storage = {
+  config: Pick<Config, 'TOKEN_PEPPER' | 'OAUTH_ACCESS_TOKEN_TTL_SECONDS'>
+  pool: Queryable
+  database: () => Promise<Queryable>
+}
 
 /**
  * The storage of oidc-provider in our tables. The library calls it with the name of a model. What the library has no
@@ -91,8 +97,20 @@ function codes({ database, config }: Storage, kind: Exclude<ArtifactKind, 'Inter
       const exp = Math.floor(found.expires_at / 1000)
       return { ...found.payload, jti: id, exp, ...(found.used_at !== null && { consumed: true }) }
     },
-    consume: async (id) => useArtifact({ db: await database(), config }, { kind, secret: id }),
+    async consume(id) {
+      const context = { db: await database(), config }
+      if (kind === 'RefreshToken') await boundRefreshes(context, id)
+      await useArtifact(context, { kind, secret: id })
+    },
   }
+}
+
+// Refuses with 429 when the program has refreshed too often. The bound leaves a program four refreshes in the life of
+// an access token, and 60 in an hour.
+async function boundRefreshes(context: { db: Queryable; config: Storage['config'] }, secret: string): Promise<void> {
+  const mostAnHour = Math.max(60, Math.ceil((4 * 3600) / context.config.OAUTH_ACCESS_TOKEN_TTL_SECONDS))
+  const seconds = await secondsUntilRefresh(context, { secret, mostAnHour })
+  if (seconds !== null) throw tooManyCalls(seconds)
 }
 
 // Access tokens are tokens of our own form, of which only a hash is stored.

@@ -8,9 +8,11 @@ import { oauthPaths } from '../../shared/auth/oauth/paths.ts'
 import { scopes } from '../../shared/auth/scopes.ts'
 import type { Config } from '../../shared/config/config.ts'
 import type { Database, Transaction } from '../../shared/database/database.ts'
+import { Refusal } from '../../shared/errors/errors.ts'
 import type { Logger } from '../../shared/process/log.ts'
 import { PageRefusal } from '../pages/refusals.ts'
 import { storageFor } from './adapter.ts'
+import { SiteUnavailableError } from './client-documents.ts'
 import { inOneTransaction } from './one-transaction.ts'
 import { createProvider } from './provider.ts'
 import { requestCopy } from './request-copy.ts'
@@ -35,6 +37,8 @@ export function createAuthorizationServer(context: {
   })
   provider.on('authorization.error', showStrangersErrors)
   provider.on('server_error', (ctx, error) => failWith(ctx, error))
+  provider.on('grant.error', failWhileUnknown)
+  provider.on('revocation.error', failWhileUnknown)
   // Koa reports here what no middleware has caught.
   const app: EventEmitter = provider
   app.on('error', (error: unknown, ctx: KoaContextWithOIDC) => failWith(ctx, error))
@@ -133,6 +137,14 @@ function refusedRequest(error: errors.OIDCProviderError, description: string | u
       ? 'The request was too old, or it was answered already. Go back to the program and connect it again.'
       : `The request of the program was refused: ${description ?? error.message}. Its maker has to correct that.`,
   })
+}
+
+// The program is not known while its metadata document cannot be fetched. The library would answer that there is no
+// such program, which then throws its tokens away.
+function failWhileUnknown(ctx: KoaContextWithOIDC, { cause }: Error): void {
+  if (!(cause instanceof SiteUnavailableError)) return
+  const message = 'The client metadata document cannot be fetched at the moment.'
+  failWith(ctx, new Refusal('service_unavailable', { message, headers: { 'Retry-After': '5' }, cause }))
 }
 
 // Keeps a failure for the caller of `serve`, and leaves the answer to it.

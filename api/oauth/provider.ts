@@ -13,8 +13,8 @@ import { knownResources } from '../../shared/auth/oauth/resources.ts'
 import { scopes } from '../../shared/auth/scopes.ts'
 import { issueToken } from '../../shared/auth/tokens.ts'
 import type { Config } from '../../shared/config/config.ts'
-import { fetchPublic } from '../../shared/network/public-fetch.ts'
 import { newId } from '../../shared/schema/ids.ts'
+import { fetchClientDocument } from './client-documents.ts'
 import { grantTypes, normaliseClient, signingAlgorithm } from './client-metadata.ts'
 
 const refreshTokenSeconds = 30 * 86_400
@@ -108,7 +108,7 @@ function configurationOf(config: Config): Configuration {
     // No key signs anything, but the library does not start without one.
     jwks: { keys: [generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' }) as never] },
     fetch: (address, options) =>
-      fetchPublic(String(address), {
+      fetchClientDocument(String(address), {
         headers: new Headers(options?.headers),
         signal: options?.signal ?? AbortSignal.timeout(2500),
         allowPrivate: config.OAUTH_ALLOW_PRIVATE,

@@ -9,6 +9,7 @@ import { addressOf, ClientGone } from '../http/requesters.ts'
 import type { Service } from '../http/service.ts'
 import { cookieOf } from '../pages/cookies.ts'
 import { pageHeaders } from '../pages/headers.ts'
+import { SiteUnavailableError } from './client-documents.ts'
 import { wellKnownDocuments } from './metadata.ts'
 import { authorizationQuery, registrationBody, withResource } from './parameters.ts'
 
@@ -107,8 +108,10 @@ function sendError(service: Service, response: Response, error: unknown): void {
   const refusal = asRefusal(error)
   const { status, headers, message } = refusal
   if (status >= 500) {
+    // The outage of a program's site is no fault of the service.
+    const level = refusal.cause instanceof SiteUnavailableError ? 'info' : 'error'
     const { requestId } = response.locals
-    service.log.error({ request_id: requestId, err: refusal.cause ?? refusal }, 'request failed')
+    service.log[level]({ request_id: requestId, err: refusal.cause ?? refusal }, 'request failed')
   }
   if (response.headersSent) {
     response.destroy()

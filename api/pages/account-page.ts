@@ -145,7 +145,7 @@ async function signedIn(
   }
   const { id: sessionId, csrfToken } = browser
   const memberships = await membershipsOf(call.service.database, user.userId)
-  const caller = { ...user, tokenId: '', scopes, expiresAt: null, clientName: null, memberships }
+  const caller = { ...user, tokenId: '', credentialId: '', scopes, expiresAt: null, clientName: null, memberships }
   const accountCall = { ...call, user, caller, sessionId, csrfToken, account: { email: user.email, csrfToken } }
   return onBehalfOf(requesterOf(caller), () => handle(accountCall, browser), { signal: closeSignal(call.response) })
 }

@@ -52,5 +52,5 @@ function keyedForm({ service, user, request }: AccountCall, sent: { key: string;
   const { TOKEN_PEPPER, IDEMPOTENCY_TTL_HOURS: lifetimeHours } = service.config
   const fingerprint = keyedFingerprint(TOKEN_PEPPER, fingerprintOf(sent.content, new URLSearchParams()))
   const key = `${sent.key} ${fingerprint.toString('base64url')}`
-  return { scope: { tokenId: user.userId, method: 'POST', path: request.path, key }, fingerprint, lifetimeHours }
+  return { scope: { credentialId: user.userId, method: 'POST', path: request.path, key }, fingerprint, lifetimeHours }
 }

@@ -202,7 +202,7 @@ function rebuildSummary(kind: SummaryTargetKind): Route {
     async prepare({ body, caller, service }) {
       if (body.generator !== 'model') return null
       requireScopes(caller, ['summaries:generate'])
-      return service.rateLimiter.consume('job', caller.tokenId)
+      return service.rateLimiter.consume('job', caller.credentialId)
     },
     async handle(call) {
       const { tx, ahead, service, caller, body } = call

@@ -2,10 +2,11 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { type Config, readConfig } from '../config/config.ts'
-import { type Database, openDatabase } from '../database/database.ts'
+import { type Database, inTransaction, openDatabase } from '../database/database.ts'
 import { type CommandLine, runCommandLine, UsageError } from '../process/command-line.ts'
 import { databaseUrlBesideService } from '../start/embedded-postgres.ts'
 import { bootstrap, bootstrapOwner } from './bootstrap.ts'
+import { revokeGrantOfToken } from './oauth/grants.ts'
 import { revokeToken } from './queries.ts'
 import { resolveScopes } from './scopes.ts'
 import { createSignInLink, signInLinkMinutes } from './sign-in-links.ts'
@@ -26,7 +27,7 @@ or revokes a token. It prints one line of JSON, and works beside a running servi
   --scopes S             read_write (default), read_only, or a comma-separated list
   --expires-in-days D    the token ends after so many days; never otherwise
   --sign-in-link E       makes a link that signs in the person of that email once, within ${signInLinkMinutes} minutes
-  --revoke tok_…         revokes the token of that id
+  --revoke tok_…         revokes the token of that id; if it is of OAuth, the approval that it followed from
   --first-start          used by npm start: creates the owner of an empty database
   --help                 prints this
 
@@ -74,7 +75,7 @@ async function execute(context: { database: Database; config: Config }, options:
   if (options['first-start']) return firstStart(account, config)
   if (options['sign-in-link'] !== undefined) return line(await signInLink(context, options['sign-in-link']))
   if (options.revoke !== undefined) {
-    if (!(await revokeToken(database, options.revoke))) throw new Error(`there is no token ${options.revoke}`)
+    await revoke(database, options.revoke)
     return line({ token_id: options.revoke, revoked: true })
   }
   return line(
@@ -88,6 +89,15 @@ async function execute(context: { database: Database; config: Config }, options:
       expiresInDays: requireDays(options['expires-in-days']),
     }),
   )
+}
+
+// An access token of OAuth takes its program's other tokens along: the program would renew it otherwise.
+async function revoke(database: Database, tokenId: string): Promise<void> {
+  const isRevoked = await inTransaction(
+    database,
+    async (tx) => (await revokeGrantOfToken(tx, tokenId)) || (await revokeToken(tx, tokenId)),
+  )
+  if (!isRevoked) throw new Error(`there is no token ${tokenId}`)
 }
 
 async function signInLink({ database, config }: { database: Database; config: Config }, email: string) {

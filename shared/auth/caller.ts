@@ -11,6 +11,11 @@ export type Membership = { workspace_id: string; name: string; role: Role }
  */
 export type Caller = {
   tokenId: string
+  /**
+   * The id under which rates, event streams and idempotency keys count: the grant of a token of OAuth, which stays the
+   * same when the program renews its token, and otherwise the token.
+   */
+  credentialId: string
   userId: string
   email: string
   name: string

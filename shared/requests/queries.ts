@@ -2,8 +2,11 @@ import Type from 'typebox'
 import { prepared, type Queryable, sql, type Transaction } from '../database/database.ts'
 import { row } from '../database/row.ts'
 
-/** The use of an Idempotency-Key; a key is looked up within its token, method and path. */
-export type IdempotencyScope = { tokenId: string; method: string; path: string; key: string }
+/**
+ * The use of an Idempotency-Key; a key is looked up within its credential, method and path. The credential is that of a
+ * caller, or the user of a page. The column `token_id` has its id.
+ */
+export type IdempotencyScope = { credentialId: string; method: string; path: string; key: string }
 
 const nullableText = Type.Union([Type.String(), Type.Null()])
 
@@ -25,7 +28,7 @@ const LockedRow = row(Type.Object({ locked: Type.Boolean() }))
  * wait for the lock, so that a duplicate can be refused with `idempotency_in_progress` at once.
  */
 export function lockIdempotencyKey(tx: Transaction, scope: IdempotencyScope): Promise<boolean> {
-  const text = JSON.stringify([scope.tokenId, scope.method, scope.path, scope.key])
+  const text = JSON.stringify([scope.credentialId, scope.method, scope.path, scope.key])
   return tx.oneFirst(
     prepared(sql.type(LockedRow)`
     SELECT pg_try_advisory_xact_lock(hashtextextended(${text}, 0)) AS locked`),
@@ -37,7 +40,7 @@ export function rememberedAnswer(tx: Transaction, scope: IdempotencyScope & { li
   return tx.maybeOne(
     prepared(sql.type(RememberedRow)`
     SELECT fingerprint, status, data, etag, location, workspace_id FROM idempotency_keys
-    WHERE token_id = ${scope.tokenId} AND method = ${scope.method} AND path = ${scope.path} AND key = ${scope.key}
+    WHERE token_id = ${scope.credentialId} AND method = ${scope.method} AND path = ${scope.path} AND key = ${scope.key}
       AND completed_at > now() - make_interval(hours => ${scope.lifetimeHours})`),
   )
 }
@@ -58,7 +61,7 @@ export function rememberAnswer(
     prepared(sql.unsafe`
     INSERT INTO idempotency_keys
       (token_id, method, path, key, fingerprint, status, data, etag, location, workspace_id)
-    VALUES (${answer.tokenId}, ${answer.method}, ${answer.path}, ${answer.key}, ${sql.binary(answer.fingerprint)},
+    VALUES (${answer.credentialId}, ${answer.method}, ${answer.path}, ${answer.key}, ${sql.binary(answer.fingerprint)},
       ${answer.status}, ${answer.data}, ${answer.etag}, ${answer.location}, ${answer.workspaceId})
     ON CONFLICT (token_id, method, path, key) DO UPDATE SET
       fingerprint = excluded.fingerprint, status = excluded.status, data = excluded.data, etag = excluded.etag,

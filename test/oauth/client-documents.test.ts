@@ -89,6 +89,47 @@ t.test('a person decides about the program that has asked, even when its documen
   t.same(granted, ['Agent'])
 })
 
+t.test('a program whose site is away for a moment keeps its tokens', async (t) => {
+  const outages: Record<string, RequestListener> = {
+    'it says so': (_request, response) => response.writeHead(503).end(),
+    'it asks to wait': (_request, response) => response.writeHead(429).end(),
+    'it closes the connection': (_request, response) => response.socket?.destroy(),
+    'it breaks off': (_request, response) => {
+      response.writeHead(200).write('{', () => response.socket?.destroy())
+    },
+  }
+  let site: RequestListener
+  const published: RequestListener = ({ url }, response) =>
+    response.writeHead(200).end(JSON.stringify({ client_id: address(url), redirect_uris: [redirectUri] }))
+  const port = await startTlsServer(t, (request, response) => site(request, response))
+  const address = (path = '') => `https://localhost:${port}${path}`
+  const service = await startTestService(t, { OAUTH_ALLOW_PRIVATE: 'true' })
+  const { TOKEN_PEPPER, SESSION_SECRET } = service.config
+  const other = await startTestService(t, {
+    OAUTH_ALLOW_PRIVATE: 'true',
+    DATABASE_URL: service.url,
+    TOKEN_PEPPER,
+    SESSION_SECRET,
+  })
+  const { user_id: userId } = await service.signUp()
+  const browser = await signedInVisitor(service, { userId })
+  const program = new OAuthProgram({ origin: service.origin, clientId: address('/agent.json'), redirectUri })
+  const elsewhere = new OAuthProgram({ ...program, origin: other.origin })
+  site = published
+  const tokens = await program.connect(browser)
+  for (const [how, outage] of Object.entries(outages)) {
+    site = outage
+    const refused = await elsewhere.refresh(tokens.refresh_token)
+    t.match(refused, { status: 503, body: { error: 'temporarily_unavailable' } }, how)
+    t.ok(Number(refused.headers.get('retry-after')) > 0)
+  }
+  t.match(await elsewhere.revoke(tokens.refresh_token), { status: 503, body: { error: 'temporarily_unavailable' } })
+  site = (_request, response) => response.writeHead(404).end()
+  t.match(await elsewhere.refresh(tokens.refresh_token), { body: { error: 'invalid_client' } }, 'it is gone')
+  site = published
+  t.equal((await elsewhere.refresh(tokens.refresh_token)).status, 200)
+})
+
 t.test('a server that answers with nonsense does not end the process', async (t) => {
   const head = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n'
   const port = await startTlsServer(t, ({ url }, response) => {

@@ -1,13 +1,15 @@
 import { sql } from 'slonik'
 import t from 'tap'
-import { mostUsed, mostWaiting } from '../../shared/auth/oauth/artifacts.ts'
+import { mostWaiting } from '../../shared/auth/oauth/artifacts.ts'
 import { Client } from '../support/client.ts'
-import { newProof, OAuthProgram } from '../support/oauth-program.ts'
+import { connectMcp } from '../support/mcp.ts'
+import { newProof, OAuthProgram, type Tokens } from '../support/oauth-program.ts'
+import { startProcess } from '../support/processes.ts'
 import { startTestService } from '../support/service.ts'
 import { signedInVisitor } from '../support/visitor.ts'
 
 t.test('tokens', async (t) => {
-  const service = await startTestService(t, { SSE_HEARTBEAT_SECONDS: '1' })
+  const service = await startTestService(t, { SSE_HEARTBEAT_SECONDS: '1', RATE_READ_PER_MIN: '10000' })
   const other = await startTestService(t, secretsOf(service))
   const { PUBLIC_ORIGIN: issuer } = service.config
   const ada = await service.signUp()
@@ -97,7 +99,32 @@ t.test('tokens', async (t) => {
     t.match(await program.refresh(third.refresh_token), { status: 400, body: { error: 'invalid_grant' } }, 'the owner')
   })
 
-  t.test('neither requests that nobody decides about nor used refresh tokens fill the table', async (t) => {
+  // Stores used refresh tokens of the newest grant: the last was used some seconds ago, and each before it so many
+  // seconds earlier.
+  async function useOthers({ count, secondsAgo, apart }: Record<'count' | 'secondsAgo' | 'apart', number>) {
+    await service.database.query(sql.unsafe`
+      INSERT INTO oauth_artifacts (id_hash, kind, grant_id, payload, used_at, expires_at)
+      SELECT decode(md5(g.id || n), 'hex'), 'RefreshToken', g.id, '{}',
+        now() - make_interval(secs => ${secondsAgo}::float8 + n * ${apart}::float8), now() + interval '1 day'
+      FROM generate_series(1, ${count}) n,
+        (SELECT id FROM oauth_grants ORDER BY created_at DESC, id DESC LIMIT 1) g`)
+  }
+
+  t.test('a stolen refresh token ends the family, however often the thief has refreshed since then', async (t) => {
+    const first = await program.connect(browser)
+    const { body: second } = await program.refresh(first.refresh_token)
+    await service.database.query(sql.unsafe`
+      UPDATE oauth_artifacts SET used_at = now() - interval '20 days'
+      WHERE kind = 'RefreshToken' AND used_at = (SELECT max(used_at) FROM oauth_artifacts)`)
+    await useOthers({ count: 1000, secondsAgo: 86_400, apart: 600 })
+    const { body: third } = await program.refresh(second.refresh_token)
+    t.equal((await me(third.access_token)).status, 200, 'the thief')
+    t.match(await program.refresh(first.refresh_token), { status: 400, body: { error: 'invalid_grant' } }, 'the owner')
+    t.equal((await me(third.access_token)).status, 401)
+    t.match(await program.refresh(third.refresh_token), { status: 400, body: { error: 'invalid_grant' } })
+  })
+
+  t.test('neither requests that nobody decides about nor endless refreshes fill the table', async (t) => {
     const { database } = service
     const count = (where: ReturnType<typeof sql.fragment>) =>
       database.oneFirst(sql.unsafe`SELECT count(*)::int FROM oauth_artifacts WHERE ${where}`)
@@ -107,16 +134,18 @@ t.test('tokens', async (t) => {
       FROM generate_series(1, ${mostWaiting}) n`)
     const first = await program.connect(browser)
     t.equal(await count(sql.fragment`kind = 'Interaction'`), mostWaiting - 1, 'and the newest was decided')
-    await database.query(sql.unsafe`
-      INSERT INTO oauth_artifacts (id_hash, kind, grant_id, payload, used_at, expires_at)
-      SELECT decode(md5('used' || n), 'hex'), 'RefreshToken', g.id, '{}', now() - interval '1 hour', now() + interval '1 day'
-      FROM generate_series(1, ${mostUsed}) n,
-        (SELECT id FROM oauth_grants ORDER BY created_at DESC, id DESC LIMIT 1) g`)
+    await useOthers({ count: 59, secondsAgo: 3000, apart: 9 })
     const { body: second } = await program.refresh(first.refresh_token)
     t.equal((await me(second.access_token)).status, 200)
-    t.equal(await count(sql.fragment`kind = 'RefreshToken' AND payload::text = '{}'`), mostUsed - 1)
+    const refused = await program.refresh(second.refresh_token)
+    t.match(refused, { status: 429, body: { error: 'temporarily_unavailable' } })
+    const wait = Number(refused.headers.get('retry-after'))
+    t.ok(wait > 30 && wait <= 70, `the oldest of 60 refreshes is an hour old in a minute, not in ${wait} seconds`)
+    await database.query(sql.unsafe`UPDATE oauth_artifacts SET used_at = used_at - interval '2 minutes'`)
+    const { status, body: third } = await program.refresh(second.refresh_token)
+    t.equal(status, 200, 'the refresh token was not used up')
     t.equal((await program.refresh(first.refresh_token)).status, 400)
-    t.equal((await me(second.access_token)).status, 401, 'a second use of a token is still noticed')
+    t.equal((await me(third.access_token)).status, 401, 'a second use of a token is noticed at once')
     await database.query(sql.unsafe`DELETE FROM oauth_artifacts WHERE kind = 'Interaction'`)
   })
 
@@ -168,6 +197,56 @@ t.test('tokens', async (t) => {
     t.equal((await program.revoke(mine.access_token)).status, 200)
     t.match(await me(mine.access_token), { status: 401, body: { error: { code: 'token_revoked' } } })
     t.match(await program.refresh(mine.refresh_token), { status: 400, body: { error: 'invalid_grant' } })
+    const again = await program.connect(browser)
+    const { body: renewed } = await program.refresh(again.refresh_token)
+    const signOut = () => new Client({ origin: other.origin }).post('/auth/revoke', { token: again.access_token })
+    t.equal((await signOut()).status, 204)
+    t.match(await me(renewed.access_token), { status: 401, body: { error: { code: 'token_revoked' } } })
+    t.match(await program.refresh(renewed.refresh_token), { status: 400, body: { error: 'invalid_grant' } })
+    t.equal((await signOut()).status, 204, 'a repetition is no error')
+  })
+
+  t.test('the operator disconnects a program by the id of an access token that got out', async (t) => {
+    const first = await program.connect(browser)
+    const { body: second } = await program.refresh(first.refresh_token)
+    const command = startProcess('shared/auth/bootstrap-command.ts', {
+      words: ['--revoke', tokenId(first)],
+      env: { DATABASE_URL: service.url, DATA_DIR: service.config.DATA_DIR },
+    })
+    t.equal(await command.ended, 0)
+    t.same(JSON.parse(command.output()), { token_id: tokenId(first), revoked: true })
+    t.match(await me(second.access_token), { status: 401, body: { error: { code: 'token_revoked' } } })
+    t.match(await program.refresh(second.refresh_token), { status: 400, body: { error: 'invalid_grant' } })
+  })
+
+  t.test('a program that renews its access token in the middle of its work goes on as the same caller', async (t) => {
+    const { origin } = service
+    const headersOf = (token: string) => ({ authorization: `Bearer ${token}` })
+    const first = await program.connect(browser)
+    const before = new Client({ origin, token: first.access_token })
+    const { body: base } = await before.post('/knowledge-bases', { name: 'B' })
+    const create = async (token: string) => {
+      const { call } = await connectMcp(t, { origin, token })
+      return call('write', { title: 'D', knowledge_base_id: base.data.id, content: 'D' }, { key: 'once' })
+    }
+    const { structuredContent: created } = await create(first.access_token)
+    const listen = (token: string) => fetch(`${origin}/api/v1/events`, { headers: headersOf(token) })
+    const streams = await Promise.all([1, 2, 3].map(() => listen(first.access_token)))
+    t.strictSame(new Set(streams.map(({ status }) => status)), new Set([200]))
+    const readsLeft = async (client: Client) => Number((await client.get('/me')).headers.get('x-ratelimit-remaining'))
+    const left = await readsLeft(before)
+
+    const { body: second } = await program.refresh(first.refresh_token)
+    const after = new Client({ origin, token: second.access_token })
+    t.equal(await readsLeft(after), left - 1, 'its limits go on')
+    const { structuredContent: repeated } = await create(second.access_token)
+    t.strictSame(repeated, created, 'a repetition of a call makes no second document')
+    t.ok((await readsLeft(after)) < left - 2, 'the messages of its tools count together with its other calls')
+    t.equal((await after.get(`/documents?knowledge_base_id=${base.data.id}`)).body.data.length, 1)
+    t.equal((await listen(second.access_token)).status, 429, 'its streams go on, and leave no place for a fourth')
+    await service.database.query(sql.unsafe`UPDATE tokens SET revoked_at = now() WHERE id = ${tokenId(first)}`)
+    for (const stream of streams) t.match(await stream.text(), 'event: auth.revoked', 'each ends with its own token')
+    t.equal((await after.get('/me')).status, 200)
   })
 
   t.test('a person sees the programs that they let in, and takes the access back at once', async (t) => {
@@ -220,4 +299,9 @@ t.test('tokens', async (t) => {
 // The settings of a second process on the same database, with the same secrets.
 function secretsOf({ url, config }: Awaited<ReturnType<typeof startTestService>>): Record<string, string> {
   return { DATABASE_URL: url, TOKEN_PEPPER: config.TOKEN_PEPPER, SESSION_SECRET: config.SESSION_SECRET }
+}
+
+// The id of an access token.
+function tokenId({ access_token: bearer }: Tokens): string {
+  return bearer.split('_').slice(1, 3).join('_')
 }

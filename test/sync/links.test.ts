@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
-import { isMovedLink, linksToFile, linksToService } from '../../shared/cli/sync/links.ts'
+import { isOutdated, linksToFile, linksToService } from '../../shared/cli/sync/links.ts'
 import type { Client } from '../support/client.ts'
 import { runs } from '../support/property-runs.ts'
 import { startTestService } from '../support/service.ts'
@@ -72,6 +72,21 @@ t.test('a link leads on when its document or its own file moves, on either side'
   one.write('Deep/er/A.md', one.read('Deep/er/A.md').replace('Look', 'Please look'))
   await one.sync()
   t.match(await markdown(ada, a), `Please look at [b](`, 'a link whose document is gone keeps its words')
+})
+
+t.test('a link finds the new document of a file whose document was deleted', async (t) => {
+  const { ada, machine } = await newBase()
+  const one = machine()
+  one.write('A.md', 'See [b](B.md).\n')
+  one.write('B.md', 'Text.\n')
+  await one.sync()
+  const [a, b] = [await idOf(ada, 'A'), await idOf(ada, 'B')]
+  one.write('B.md', `${one.read('B.md')}\nMore.\n`)
+  await ada.delete(`/documents/${b}`)
+  await one.sync()
+  const now = await idOf(ada, 'B')
+  t.not(now, b)
+  t.match(await markdown(ada, a), `[b](svc://doc/${now})`)
 })
 
 t.test('a file path that somebody wrote into a document is no change of both sides', async (t) => {
@@ -153,7 +168,7 @@ t.test('every link of a text comes back from its file as it was', async (t) => {
       linksToService(written.text, { path: from, before: from, links: { ...links } }, places(target))
     t.equal(await read({}, to), text)
     t.equal(await read(written.links, later), text, 'after a move')
-    t.equal(isMovedLink(written.links, from, places(later)), to !== later)
+    t.equal(isOutdated(written.links, from, places(later)), to !== later)
   })
   await fc.assert(property, { ...runs, numRuns: Math.min(60, runs.numRuns ?? 60) })
 })

@@ -4,6 +4,7 @@ import { type Queryable, sql } from '../../database/database.ts'
 import { row } from '../../database/row.ts'
 import { Nullable } from '../../schema/identifiers.ts'
 import { hashSecret, parseBearer, secretMatches } from '../tokens.ts'
+import { revokeGrant } from './grants.ts'
 
 type Context = { db: Queryable; config: Pick<Config, 'TOKEN_PEPPER'> }
 
@@ -52,4 +53,14 @@ export async function findAccessToken(
     FOR NO KEY UPDATE OF g`)
   const given = { secret: presented.secret, pepper: config.TOKEN_PEPPER }
   return found !== null && secretMatches({ ...given, storedHash: found.secret_hash }) ? found : null
+}
+
+/**
+ * Revokes the grant of an access token, and so disconnects its program; an access token that has expired or was revoked
+ * will do. False for every other text, which changes nothing.
+ */
+export async function revokeGrantOfAccessToken(context: Context, bearer: string): Promise<boolean> {
+  const found = await findAccessToken(context, bearer)
+  if (found !== null) await revokeGrant(context.db, found.grant_id)
+  return found !== null
 }

@@ -18,13 +18,6 @@ export type ArtifactKey = { kind: ArtifactKind; secret: string }
  */
 export const mostWaiting = 10_000
 
-/**
- * The most used refresh tokens of a grant that are known, the newest. A program that refreshes each hour uses 720 in
- * their 30 days. A second use of an older token gets no token, but does not end the grant either.
- * @internal
- */
-export const mostUsed = 1000
-
 type Context = { db: Queryable; config: Pick<Config, 'TOKEN_PEPPER'> }
 
 /**
@@ -84,13 +77,23 @@ export async function useArtifact({ db, config }: Context, key: ArtifactKey): Pr
   await db.query(sql.unsafe`
     UPDATE oauth_artifacts SET used_at = now(), expires_at = greatest(expires_at, now() + interval '1 day')
     WHERE id_hash = ${sql.binary(hashOf(config, key))}`)
-  if (key.kind !== 'RefreshToken') return
-  await db.query(sql.unsafe`
-    DELETE FROM oauth_artifacts WHERE id_hash IN (
-      SELECT older.id_hash FROM oauth_artifacts used JOIN oauth_artifacts older USING (grant_id)
-      WHERE used.id_hash = ${sql.binary(hashOf(config, key))}
-        AND older.kind = 'RefreshToken' AND older.used_at IS NOT NULL
-      ORDER BY older.used_at DESC OFFSET ${mostUsed} LIMIT 100)`)
+}
+
+/**
+ * The seconds until a refresh token may be used, so that its grant has at most `mostAnHour` refreshes within an hour;
+ * null when it may be used at once. Every used refresh token is known until it expires, so this bounds the rows of the
+ * grant. The caller has locked the grant in an earlier statement, so the limit is exact.
+ */
+export async function secondsUntilRefresh(
+  { db, config }: Context,
+  refresh: { secret: string; mostAnHour: number },
+): Promise<number | null> {
+  return db.maybeOneFirst(sql.type(row(Type.Object({ seconds: Type.Integer() })))`
+    SELECT ceil(extract(epoch FROM used.used_at + interval '1 hour' - now()))::int AS seconds
+    FROM oauth_artifacts a JOIN oauth_artifacts used USING (grant_id)
+    WHERE a.id_hash = ${sql.binary(hashOf(config, { kind: 'RefreshToken', secret: refresh.secret }))}
+      AND used.kind = 'RefreshToken' AND used.used_at > now() - interval '1 hour'
+    ORDER BY used.used_at DESC OFFSET ${refresh.mostAnHour - 1} LIMIT 1`)
 }
 
 /** Ends the request that waits under a secret. Of two calls at once, one gets true, and the other false. */

@@ -93,6 +93,17 @@ export async function revokeGrantOf(tx: Transaction, grant: { userId: string; id
   return rowCount === 1
 }
 
+/**
+ * Revokes the grant of the access token with that id, and so disconnects its program. False when there is no such token
+ * or it was not issued by OAuth.
+ */
+export async function revokeGrantOfToken(tx: Transaction, tokenId: string): Promise<boolean> {
+  const id = await tx.maybeOneFirst(sql.type(row(Type.Object({ id: Type.String() })))`
+    SELECT g.id FROM tokens t JOIN oauth_grants g ON g.id = t.grant_id WHERE t.id = ${tokenId} FOR NO KEY UPDATE OF g`)
+  if (id !== null) await revokeGrant(tx, id)
+  return id !== null
+}
+
 const ListedGrantShape = Type.Object({
   id: Type.String(),
   client_name: Type.String(),

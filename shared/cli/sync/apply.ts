@@ -7,7 +7,7 @@ import { type LinkPlaces, linksToFile, linksToService } from './links.ts'
 import { readLocal } from './local-scan.ts'
 import { FileChanged, type LocalWriter } from './local-write.ts'
 import { directoryOf, titleOfPath } from './paths.ts'
-import type { Action, Creation, Update } from './plan.ts'
+import { type Action, type Creation, isSameDocument, type Update } from './plan.ts'
 import type { DocumentChange, ReadBody, SyncService } from './service.ts'
 import type { RemoteDocument } from './sides.ts'
 import type { SyncState } from './state.ts'
@@ -65,9 +65,16 @@ export async function applyAction(work: Work, action: Action): Promise<Outcome> 
     state.note({ forget: action.id })
     return { end: 'done', document: null }
   } catch (error) {
-    if (error instanceof FileChanged) return { ...later, reason: error.message }
+    if (isMissing(error)) return { ...later, reason: error.message }
     throw error
   }
+}
+
+// A file or directory that is gone or in the way, since somebody works in the folder meanwhile.
+const missingCodes = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'EEXIST'])
+
+function isMissing(error: unknown): error is Error {
+  return error instanceof FileChanged || missingCodes.has((error as NodeJS.ErrnoException).code ?? '')
 }
 
 async function create({ root, state, service, writer, folders, places }: Work, { path, file, id }: Creation) {
@@ -168,13 +175,18 @@ async function update(work: Work, action: Update): Promise<Outcome> {
     if (written !== null) {
       const lost = { path: from, text, document_id: id, losses: [...losses, ...written.losses] }
       outcome = { ...(await keepLost(writer, lost)), ...outcome }
-      return finish({ ...document, version: written.version }, written.markdown)
+      const isAlone = entry !== null && base !== null && isSameDocument(entry, theirs.document)
+      return finish({ ...document, version: written.version }, { body: written.markdown, isAlone })
     }
     listed = await service.document(id)
   }
   return { ...outcome, end: 'later' }
 
-  async function finish(document: RemoteDocument, body: string): Promise<Outcome> {
+  // `isAlone` says that nobody else has changed the document since the last sync.
+  async function finish(
+    document: RemoteDocument,
+    { body, isAlone }: { body: string; isAlone: boolean },
+  ): Promise<Outcome> {
     const kept = state.keepText(body)
     try {
       if (path !== from) writer.move(from, path, hash)
@@ -188,8 +200,12 @@ async function update(work: Work, action: Update): Promise<Outcome> {
       state.note({ created: from })
       return { ...outcome, document }
     } catch (error) {
-      if (error instanceof FileChanged) return { ...outcome, end: 'later', reason: error.message, document }
-      throw error
+      if (!isMissing(error)) throw error
+      // The service has the text that the file had, so what the file has now is a change of that text. Otherwise the next
+      // round would take the own text for a change of others.
+      if (isAlone && path === from)
+        state.note({ entry: { id, path, hash, stat: file.stat, document, body: kept, links: entry?.links ?? {} } })
+      return { ...outcome, end: 'later', reason: error.message, document }
     }
   }
 }

@@ -3,16 +3,26 @@ import type { SyncService } from './service.ts'
 
 /** Finds the folders of the service by their directories, and makes the folders that are missing. */
 export class FolderIds {
-  /** The folders that were made. */
-  readonly made: Folder[] = []
-  /** The directories of the folders that were made, by folder id. */
-  readonly paths = new Map<number, string>()
+  readonly #onMade: (folder: Folder, directory: string) => void
   readonly #service: SyncService
   readonly #ids = new Map<string, Promise<number | null>>()
 
-  /** `directories` has the directory of each folder. The empty path is the synced folder, or null for the root. */
-  constructor(service: SyncService, directories: ReadonlyMap<number | null, string>) {
+  /**
+   * `directories` has the directory of each folder. The empty path is the synced folder, or null for the root. `onMade`
+   * is told of each new folder at once, so that no later round or sync makes it again.
+   */
+  constructor(
+    service: SyncService,
+    {
+      directories,
+      onMade,
+    }: {
+      directories: ReadonlyMap<number | null, string>
+      onMade: (folder: Folder, directory: string) => void
+    },
+  ) {
     this.#service = service
+    this.#onMade = onMade
     for (const [id, directory] of directories) this.#ids.set(directory, Promise.resolve(id))
   }
 
@@ -36,8 +46,7 @@ export class FolderIds {
   async #make(directory: string): Promise<number | null> {
     const parentId = await this.idOf(directoryOf(directory))
     const folder = await this.#service.createFolder(nameOfDirectory(directory), parentId)
-    this.made.push(folder)
-    this.paths.set(folder.id, directory)
+    this.#onMade(folder, directory)
     return folder.id
   }
 }

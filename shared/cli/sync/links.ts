@@ -23,20 +23,19 @@ export type LinkingFile = { path: string; before: string; links: FileLinks }
 
 /**
  * The text of a file with its links to synced files as links of the service. An address that the last sync has written
- * means the document that it meant then, even if the file of the document is elsewhere now. Images, other addresses,
- * and addresses with a fragment that names no block stay as they are.
+ * means the document that it meant then, even if the file of the document is elsewhere now. If that document is gone,
+ * the file at the address counts. Images, other addresses, and addresses with a fragment that names no block stay as
+ * they are.
  */
-export async function linksToService(text: string, file: LinkingFile, places: LinkPlaces): Promise<string> {
-  const { idAt, pathOf } = places
+export async function linksToService(text: string, file: LinkingFile, { idAt, pathOf }: LinkPlaces): Promise<string> {
   if (!text.includes('](') && !text.includes(']:')) return text
   return rewritten(text, (url) => {
     const [, encoded = '', block = ''] = relativeAddress.exec(url) ?? []
     if (encoded === '') return undefined
     const address = decodedPath(encoded)
     const known = Object.hasOwn(file.links, address) ? file.links[address] : undefined
-    const isThere = known !== undefined && pathOf(known) !== undefined
-    const present = idOfAddress(address, file.path, idAt) ?? idOfAddress(address, file.before, idAt)
-    const id = isThere ? known : (present ?? known)
+    const kept = known !== undefined && pathOf(known) !== undefined ? known : undefined
+    const id = kept ?? idOfAddress(address, file.path, idAt) ?? idOfAddress(address, file.before, idAt) ?? known
     return id && `svc://doc/${id}${block}`
   })
 }
@@ -70,10 +69,10 @@ export async function linksToFile(
 }
 
 /**
- * True if a link of a file leads elsewhere by now, because its document's file or the file itself has moved, or because
- * the file of a deleted document belongs to another document.
+ * True if a link of a file has to be written anew: its document's file or the file itself has moved, or another
+ * document has taken the place of its document.
  */
-export function isMovedLink(links: FileLinks, path: string, { pathOf, idAt }: LinkPlaces): boolean {
+export function isOutdated(links: FileLinks, path: string, { idAt, pathOf }: LinkPlaces): boolean {
   return Object.entries(links).some(([address, id]) => {
     const target = pathOf(id)
     if (target === undefined) return idOfAddress(address, path, idAt) !== undefined

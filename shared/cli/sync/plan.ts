@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { placeFolders, type RenamedFolder } from './folders.ts'
-import { isMovedLink, type LinkPlaces } from './links.ts'
+import { isOutdated, type LinkPlaces } from './links.ts'
 import { pairFiles } from './pairs.ts'
 import { directoryOf, inDirectory, keyOfPath, pathFor, titleOfPath } from './paths.ts'
 import type { Entry, LocalFile, Pair, PlanInput, RemoteDocument } from './sides.ts'
@@ -88,13 +88,14 @@ export function planSync(input: PlanInput): Plan {
     ...downloads,
     ...creations,
   ])
-  const relinked = same.filter(({ entry, file }) => isMovedLink(entry.links, file.path, places))
+  const [relinked = [], unchanged = []] = [true, false].map((wanted) =>
+    same.filter(({ entry, file }) => isOutdated(entry.links, file.path, places) === wanted),
+  )
   const rewrites = relinked.map(({ entry, file, document }): Update => {
     const { path } = file
     const changes = { file: false, document: true }
     return { type: 'update', id: entry.id, from: path, path, file, document, entry, changes }
   })
-  const unchanged = same.filter((pair) => !relinked.includes(pair))
   const actions = [...updates, ...rewrites, ...downloads, ...creations, ...deletions]
   return { actions, withheld, renamedFolders: renamed, directories, unchanged, places }
 }
@@ -120,8 +121,8 @@ function placesOf({ entries }: PlanInput, files: readonly { id: string; path: st
   }
 }
 
-// True if the document is as the last sync has left it.
-function isSameDocument(entry: Entry, document: RemoteDocument): boolean {
+/** True if the document is as the last sync has left it. */
+export function isSameDocument(entry: Entry, document: RemoteDocument): boolean {
   const members = ({ title, tags, properties, folder_id, version }: RemoteDocument) => {
     return { title, tags, properties, folder_id, version }
   }

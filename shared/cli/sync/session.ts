@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import { KnowledgeBaseError } from '../../client/client.ts'
 import { newId } from '../../schema/ids.ts'
@@ -6,13 +7,18 @@ import { BrokenFrontMatter } from './document-merge.ts'
 import { FolderIds } from './folder-ids.ts'
 import { type Problem, scanFolder, UnusableFile } from './local-scan.ts'
 import { LocalWriter } from './local-write.ts'
+import type { Folder } from './paths.ts'
 import { type Action, type Plan, planSync } from './plan.ts'
 import type { Listing, SyncService } from './service.ts'
 import type { LocalFile, RemoteDocument } from './sides.ts'
 import type { SyncState } from './state.ts'
 
-/** What a session works with. `mayDelete` allows a round to delete more than a tenth. */
+/**
+ * What a session works with. `mayDelete` allows a round to delete more than a tenth. `graceMs` is how long a file has to
+ * be gone before its document goes to the trash, in milliseconds.
+ */
 export type SessionOptions = {
+  graceMs?: number
   root: string
   state: SyncState
   service: SyncService
@@ -82,7 +88,11 @@ export class SyncSession {
     const { root, state, service } = this.#options
     const { plan, problems, listing } = await this.#plan()
     const writer = new LocalWriter(root)
-    const folders = new FolderIds(service, plan.directories)
+    const onMade = (folder: Folder, path: string) => {
+      listing.folders.set(folder.id, folder)
+      state.note({ folder: { ...folder, path } })
+    }
+    const folders = new FolderIds(service, { directories: plan.directories, onMade })
     const { actions, withheld } = plan
     Object.assign(result, { withheld, problems })
     for (const { id, path } of plan.renamedFolders) {
@@ -99,10 +109,14 @@ export class SyncSession {
     }
     // Files are deleted first, since new files may take their names. Documents are deleted last.
     const parts = Map.groupBy(actions, turnOf)
+    const unfinished = new Set<string>()
     let done = 0
     const one = async (action: Action) => {
       const outcome = await applyAction(work, action).catch((error) => refusalOf(error, action))
       this.#options.onProgress?.(++done, actions.length)
+      if ('message' in outcome || outcome.end === 'later') {
+        for (const path of pathsOf(action)) unfinished.add(path)
+      }
       if ('message' in outcome) return void result.failed.push(outcome)
       this.#learn(listing, action, outcome.document)
       if (outcome.conflict !== undefined) result.conflicts.push(outcome.conflict)
@@ -113,9 +127,13 @@ export class SyncSession {
       } else result.later.push(repetitionOf(action, outcome.reason))
     }
     try {
-      for (const part of [0, 1, 2] as const) await inLanes(parts.get(part) ?? [], one)
+      await inLanes(parts.get(0) ?? [], one)
+      await inLanes(parts.get(1) ?? [], one)
+      const { deletions, returned } = await this.#stillGone(parts.get(2) ?? [])
+      for (const action of returned) result.later.push(repetitionOf(action, 'the file is there again'))
+      await inLanes(deletions, one)
       this.#noteUnchanged(plan)
-      if (result.later.length + result.failed.length === 0) this.#noteFolders(plan, folders, listing)
+      this.#noteFolders(plan, listing, unfinished)
     } finally {
       for (const copy of await writer.settle()) {
         result.conflicts.push({ path: copy, copy, document_id: '', blocks: [], labels: [], losses: [] })
@@ -185,19 +203,42 @@ export class SyncSession {
     }
   }
 
-  // The directories are noted only when all files are there. Until then a file in an old directory counts as not moved.
-  #noteFolders({ directories }: Plan, folders: FolderIds, listing: Listing): void {
+  // A program that saves or switches branches may take a file away for a moment. So the folder is looked at once more
+  // before a document goes to the trash.
+  async #stillGone(actions: readonly Action[]): Promise<{ deletions: Action[]; returned: Action[] }> {
+    const { root, graceMs = 0 } = this.#options
+    const trash = actions.filter(({ type }) => type === 'trash')
+    if (trash.length === 0) return { deletions: [...actions], returned: [] }
+    await sleep(graceMs)
+    const files = scanFolder(root, this.#files)
+    const named = new Set([...files.files.values()].map(({ documentId }) => documentId))
+    const isBack = (action: Action) =>
+      action.type === 'trash' && (files.isTaken(action.path) || named.has(action.id) || files.isUnreadable(action.path))
+    const [returned = [], deletions = []] = [true, false].map((wanted) =>
+      actions.filter((action) => isBack(action) === wanted),
+    )
+    return { deletions, returned }
+  }
+
+  // A new directory is noted only when the files of its folder are there. Until then a file in the old directory counts
+  // as not moved.
+  #noteFolders({ directories }: Plan, listing: Listing, unfinished: ReadonlySet<string>): void {
     const { state } = this.#options
-    for (const folder of folders.made) listing.folders.set(folder.id, folder)
-    const paths = new Map([...directories, ...folders.paths])
+    const isWaiting = (directory: string) => [...unfinished].some((path) => path.startsWith(`${directory}/`))
     for (const { id, name, parent_id } of listing.folders.values()) {
-      const path = paths.get(id)
+      const path = directories.get(id)
       const known = state.folders.get(id)
       const isKnown = known?.path === path && known?.name === name && known?.parent_id === parent_id
-      if (path !== undefined && !isKnown) state.note({ folder: { id, name, parent_id, path } })
+      if (path === undefined || isKnown || isWaiting(path) || (known && isWaiting(known.path))) continue
+      state.note({ folder: { id, name, parent_id, path } })
     }
     for (const id of state.folders.keys()) if (!listing.folders.has(id)) state.note({ forgetFolder: id })
   }
+}
+
+// The path of an action, and the path of the file before it.
+function pathsOf(action: Action): string[] {
+  return [action.path, ...(action.type === 'update' ? [action.from] : [])]
 }
 
 function repetitionOf({ path }: Action, reason = 'somebody else changes it all the time'): Refusal {
@@ -221,8 +262,8 @@ async function inLanes(actions: readonly Action[], work: (action: Action) => Pro
 }
 
 // What the disk refuses for one file or directory.
-const diskCodes = new Set(['EACCES', 'EPERM', 'EISDIR', 'EBUSY', 'ENAMETOOLONG'])
-const finalCodes = new Set(['quota_exceeded', 'insufficient_scope', 'knowledge_base_not_found'])
+const diskCodes = new Set(['EACCES', 'EPERM', 'EISDIR', 'EBUSY', 'ENAMETOOLONG', 'EXDEV', 'EROFS', 'ENOSPC', 'EIO'])
+const finalCodes = new Set(['insufficient_scope', 'knowledge_base_not_found'])
 
 // A refusal of one document does not stop the others. Rethrows an error after which no action can succeed.
 function refusalOf(error: unknown, { path }: { path: string }): Refusal {

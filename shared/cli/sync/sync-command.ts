@@ -37,7 +37,8 @@ export async function sync(context: Context, { dir, place, options }: SyncCall):
     const service = new SyncService(connection.service, { target, signal: interrupts.signal })
     const state = options.dryRun ? SyncState.read(root, target) : SyncState.open(root, target)
     const onProgress = (done: number, total: number) => out.progress(`${done} of ${total} documents`)
-    const session = new SyncSession({ root, state, service, mayDelete: options.yes ?? false, onProgress })
+    const graceMs = options.watch ? 2000 : 0
+    const session = new SyncSession({ root, state, service, mayDelete: options.yes ?? false, graceMs, onProgress })
     if (options.dryRun) {
       finish(context, previewReport(await session.preview()))
       return
