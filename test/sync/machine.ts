@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, posix } from 'node:path'
+import { dirname, join } from 'node:path'
 import { isConflictCopy } from '../../shared/cli/sync/paths.ts'
 import type { Action } from '../../shared/cli/sync/plan.ts'
 import { resultReport, type SyncReport } from '../../shared/cli/sync/report.ts'
@@ -100,13 +100,6 @@ export class Machine {
   /** The paths of the files, without hidden files and copies of conflicts. */
   files(): string[] {
     return this.#all().filter((path) => !isConflictCopy(path))
-  }
-
-  /** The file to which an address in a file leads; null without such a file. */
-  fileAt(from: string, address: string): string | null {
-    const plain = decodeURIComponent(address)
-    const path = posix.join(plain.startsWith('/') ? '' : posix.dirname(from), plain).replace(/^\//, '')
-    return [path, `${path}.md`].find((name) => this.files().includes(name)) ?? null
   }
 
   copies(): string[] {

@@ -1,4 +1,3 @@
-import { posix } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import type { Client } from '../support/client.ts'
@@ -10,8 +9,8 @@ import { Machine } from './machine.ts'
 export type Step = { kind: (typeof kinds)[number]; machine: 0 | 1; choices: number[] }
 
 const kinds = [
-  ...(['edit', 'edit', 'edit', 'edit', 'link', 'link', 'create', 'delete', 'move', 'meanwhile', 'together'] as const),
-  ...(['edit there', 'edit there', 'edit there', 'link there', 'create there', 'delete there', 'move there'] as const),
+  ...(['edit', 'edit', 'edit', 'edit', 'create', 'delete', 'move', 'meanwhile', 'together'] as const),
+  ...(['edit there', 'edit there', 'edit there', 'create there', 'delete there', 'move there'] as const),
   ...(['sync', 'sync', 'sync', 'crash', 'crash', 'crash'] as const),
 ]
 
@@ -35,7 +34,6 @@ export class SyncWorld {
   readonly #base: number
   readonly #written = new Set<string>()
   readonly #takenAway = new Set<string>()
-  readonly #links = new Map<string, string>()
   #words = 0
   #mayDouble = false
 
@@ -63,10 +61,6 @@ export class SyncWorld {
     switch (kind) {
       case 'edit':
         return this.#editFile(machine, choices)
-      case 'link':
-        return this.#linkFiles(machine, choices)
-      case 'link there':
-        return this.#linkThere(choices)
       case 'create': {
         const directory = ['', 'Deep/', 'Deep/er/'][first % 3]
         return machine.write(`${directory}File ${this.#name()}.md`, `${this.#word()}\n\n* ${this.#word()}\n`)
@@ -127,7 +121,7 @@ export class SyncWorld {
   async check(): Promise<void> {
     // Files of documents with the same title may have different names.
     const [one, two] = this.machines.map((machine) => {
-      const texts = machine.files().map((path) => withoutAddresses(machine.read(path)))
+      const texts = machine.files().map((path) => machine.read(path))
       return JSON.stringify(texts.sort(), null, 1)
     })
     if (one !== two) throw new Error(`the folders differ:\n${one}\n${two}`)
@@ -135,13 +129,8 @@ export class SyncWorld {
     if (ids.length !== this.machines[0].files().length) throw new Error(`${ids.length} documents, but ${one}`)
     const bodies = await Promise.all(ids.map((id) => this.#body(id)))
     for (const { content } of bodies) {
-      if (!one?.includes(JSON.stringify(withoutAddresses(content)).slice(1, -1)))
-        throw new Error(`no file has\n${content}\nbut ${one}`)
+      if (!one?.includes(JSON.stringify(content).slice(1, -1))) throw new Error(`no file has\n${content}\nbut ${one}`)
     }
-    this.#checkLinks(
-      bodies.map(({ content }) => content),
-      ids,
-    )
     const words = bodies.flatMap(({ content }) => wordsOf(content))
     const copies = this.machines.flatMap((machine) => machine.copies().flatMap((path) => wordsOf(machine.read(path))))
     const found = new Set([...words, ...copies])
@@ -150,61 +139,6 @@ export class SyncWorld {
     const doubled = words.filter((word, index) => words.indexOf(word) !== index)
     // A document that one side has deleted and both folders have changed lives on as two documents.
     if (doubled.length > 0 && !this.#mayDouble) throw new Error(`doubled: ${doubled.join()} of\n${one}`)
-  }
-
-  // Adds a paragraph with a link, in one of the ways in which people write a path.
-  #linkFiles(machine: Machine, [first = 0, second = 0, third = 0]: number[]): void {
-    const from = pick(machine.files(), first)
-    const to = pick(machine.files(), second)
-    if (from === undefined || to === undefined) return
-    const path = encodeURI(posix.relative(posix.dirname(from), to))
-    const address = [path, path.replace(/\.md$/, ''), `./${path}`, `/${encodeURI(to)}`][third % 4]
-    machine.write(from, `${machine.read(from)}\n[${this.#link(machine.read(to))}](${address})\n`)
-  }
-
-  async #linkThere([first = 0, second = 0]: number[]): Promise<void> {
-    const ids = await this.#ids()
-    const [from, to] = [pick(ids, first), pick(ids, second)]
-    if (from === undefined || to === undefined) return
-    const { content, version } = await this.#body(from)
-    const link = `[${this.#link(`document_id: ${to}`)}](svc://doc/${to})`
-    const body = { format: 'markdown', content: `${content}\n${link}\n` }
-    await this.#client.put(`/documents/${from}/content`, body, { 'if-match': `"${version}"` })
-  }
-
-  // The name of a new link, under which the world remembers to which document it leads, if the document has an id yet.
-  #link(target: string): string {
-    this.#words += 1
-    const name = `l${this.#words}l`
-    const id = /^document_id: (doc_\w+)$/m.exec(target)?.[1]
-    if (id !== undefined) this.#links.set(name, id)
-    return name
-  }
-
-  // Throws unless every link means the same document in the service as in both folders.
-  #checkLinks(contents: readonly string[], ids: readonly string[]): void {
-    const meanings = new Map(contents.flatMap((content) => linksOf(content)))
-    for (const [name, address] of meanings) {
-      const id = /^svc:\/\/doc\/(doc_\w+)$/.exec(address)?.[1]
-      const meant = this.#links.get(name)
-      // A document that one side has deleted and the other has changed lives on under another id.
-      if (meant !== undefined && ids.includes(meant) && id !== meant) {
-        throw new Error(`${name} leads to ${address} in the service, not to ${meant}`)
-      }
-    }
-    for (const machine of this.machines) {
-      for (const path of machine.files()) {
-        for (const [name, address] of linksOf(machine.read(path))) {
-          const meaning = meanings.get(name)
-          const target = machine.fileAt(path, address)
-          const found = target && /^document_id: (doc_\w+)$/m.exec(machine.read(target))?.[1]
-          const isKnown = ids.some((id) => meaning === `svc://doc/${id}`)
-          if ((found !== null || isKnown) && meaning !== `svc://doc/${found}`) {
-            throw new Error(`${name} leads from ${path} to ${address} (${found}), but in the service to ${meaning}`)
-          }
-        }
-      }
-    }
   }
 
   #editFile(machine: Machine, [first = 0, ...choices]: number[]): void {
@@ -325,14 +259,4 @@ function pick<T>(items: readonly T[], choice: number): T | undefined {
 
 function wordsOf(text: string): string[] {
   return text.match(/w\d+x/g) ?? []
-}
-
-// The names and addresses of the links of a text.
-function linksOf(text: string): [string, string][] {
-  return [...text.matchAll(/\[(l\d+l)\]\(([^)\s]*)\)/g)].map(([, name = '', address = '']) => [name, address])
-}
-
-// Each folder may spell a link in its own way.
-function withoutAddresses(text: string): string {
-  return text.replace(/\[(l\d+l)\]\([^)\s]*\)/g, '[$1]()')
 }
