@@ -156,8 +156,8 @@ function isKnown(name: string): name is StreamEvent['type'] {
   return types.has(name)
 }
 
-// What a restart of the service, a proxy or the network may cause, and what waiting may heal.
-function mayPass({ code, status }: KnowledgeBaseError): boolean {
+/** True for an error that a restart of the service, a proxy or the network may cause, and that waiting may heal. */
+export function mayPass({ code, status }: KnowledgeBaseError): boolean {
   if (code === 'redirected') return false
   return status === undefined || status === 429 || status >= 500 || code === 'unexpected_answer'
 }

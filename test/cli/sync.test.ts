@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { commandLine } from '../support/command-line.ts'
@@ -170,4 +170,29 @@ t.test('a folder or a base that is suddenly empty deletes nothing on the other s
   for (const name of files().slice(2)) rmSync(join(root, name))
   t.match(await person.json(['sync', root, '--yes']), { actions: { length: 10 }, withheld: [] })
   t.strictSame(await titlesThere(), titles.slice(0, 2))
+})
+
+t.test('a lost connection during a rename, a move or a new tag does not end the sync', async () => {
+  const { root, place, base, ids, titlesThere, edit } = await newFolder(['Ants', 'Bees', 'Cows'])
+  const folder = (await ada.post('/folders', { name: 'Old', knowledge_base_id: base })).body.data.id
+  await ada.patch(`/documents/${ids.get('Cows')}`, { folder_id: folder })
+  await person.json(['sync', root, place])
+  renameSync(join(root, 'Ants.md'), join(root, 'Apes.md'))
+  edit('Bees', 'document_id', 'tags: [big]\ndocument_id')
+  renameSync(join(root, 'Old'), join(root, 'New'))
+  const cut = new Set<string>()
+  const kinds = ['cut-after', 'cut-before'] as const
+  proxy.choose = ({ method, path }) => {
+    if (method !== 'PATCH' || cut.has(path)) return null
+    cut.add(path)
+    return { kind: kinds[cut.size % 2] ?? 'cut-after' }
+  }
+  const { failed } = await person.json(['sync', root, place])
+  proxy.choose = () => null
+  t.strictSame(failed, [])
+  t.equal(cut.size, 3)
+  t.strictSame(await titlesThere(), ['Apes', 'Bees', 'Cows'])
+  t.strictSame((await ada.get(`/documents/${ids.get('Bees')}`)).body.data.tags, ['big'])
+  t.equal((await ada.get(`/folders/${folder}`)).body.data.name, 'New')
+  t.strictSame((await person.json(['sync', root, place])).actions, [], 'nothing is left to do')
 })

@@ -1,12 +1,19 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type components, type KnowledgeBase, KnowledgeBaseError } from '../../client/client.ts'
-import type { Labels } from './labels.ts'
+import { areSameLabels, type Labels } from './labels.ts'
 import type { Folder } from './paths.ts'
 import type { RemoteDocument } from './sides.ts'
 import type { SyncTarget } from './state.ts'
 
-/** The documents and folders of the service that a sync is about. */
-export type Listing = { documents: Map<string, RemoteDocument>; folders: Map<number, Folder> }
+/**
+ * The documents and folders of the service that a sync is about. `outside` has the ids of the other folders of the
+ * knowledge base.
+ */
+export type Listing = {
+  documents: Map<string, RemoteDocument>
+  folders: Map<number, Folder>
+  outside: ReadonlySet<number>
+}
 
 /** A body as Markdown with anchors, and its version. */
 export type Body = { markdown: string; version: string }
@@ -56,6 +63,7 @@ export class SyncService {
       return {
         documents: new Map(documents.map((document) => [document.id, document])),
         folders: new Map([...folders].filter(([id]) => inside.has(id))),
+        outside: new Set([...folders.keys()].filter((id) => !inside.has(id))),
       }
     }
   }
@@ -112,8 +120,23 @@ export class SyncService {
     return found && readBodyOf(found.data)
   }
 
-  /** Changes metadata and folder. Returns null if the document is gone. */
-  async change(before: RemoteDocument, change: DocumentChange): Promise<RemoteDocument | null> {
+  /**
+   * Changes metadata and folder. Returns null if the document is gone. If the answer is lost, the document is looked
+   * at: the change is made once more if the document is as before, and `changed` means that somebody else has changed
+   * it.
+   */
+  async change(before: RemoteDocument, change: DocumentChange): Promise<RemoteDocument | 'changed' | null> {
+    try {
+      return await this.#change(before, change)
+    } catch (error) {
+      if (!isOutcomeUnknown(error)) throw error
+    }
+    const now = await this.document(before.id)
+    if (now === null || isAlike(now, { ...before, ...change })) return now
+    return isAlike(now, before) ? this.#change(before, change) : 'changed'
+  }
+
+  async #change(before: RemoteDocument, change: DocumentChange): Promise<RemoteDocument | null> {
     const { folder_id, properties, tags, ...rest } = change
     const place = folder_id === null ? { knowledge_base_id: this.#target.knowledge_base_id } : { folder_id }
     const body = {
@@ -148,9 +171,17 @@ export class SyncService {
     return { id: data.id, name: data.name, parent_id: data.parent_id }
   }
 
-  /** Renames and moves a folder. */
+  /** Renames and moves a folder. If the answer is lost, the change is made once more unless the folder has it. */
   async changeFolder({ id, name, parent_id }: Folder): Promise<void> {
-    await this.#service.api.PATCH('/folders/{id}', { ...this.#with({ path: { id } }), body: { name, parent_id } })
+    const call = this.#with({ path: { id } })
+    const change = () => this.#service.api.PATCH('/folders/{id}', { ...call, body: { name, parent_id } })
+    try {
+      await change()
+    } catch (error) {
+      if (!isOutcomeUnknown(error)) throw error
+      const { data: now } = await this.#service.api.GET('/folders/{id}', call)
+      if (now.name !== name || now.parent_id !== parent_id) await change()
+    }
   }
 
   async #folders(): Promise<Map<number, Folder>> {
@@ -184,6 +215,15 @@ export class SyncService {
 // True if an error is a refusal with one of the codes.
 function isCode(error: unknown, ...codes: string[]): boolean {
   return error instanceof KnowledgeBaseError && codes.includes(error.code)
+}
+
+// True if the service may have carried out the call that has failed.
+function isOutcomeUnknown(error: unknown): boolean {
+  return error instanceof KnowledgeBaseError && error.outcomeUnknown
+}
+
+function isAlike(one: RemoteDocument, other: RemoteDocument): boolean {
+  return areSameLabels(one, other) && one.folder_id === other.folder_id
 }
 
 // The ids of the synced folder and of all folders below it; null is the root of the knowledge base.

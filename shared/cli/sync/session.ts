@@ -157,11 +157,16 @@ export class SyncSession {
   /** Takes over that a document is as given, or gone. */
   learn(id: string, document: RemoteDocument | null): void {
     if (this.#listing === null) return
-    const folder = document?.folder_id ?? null
-    const isInside = document !== null && (folder === this.#root || this.#listing.folders.has(folder ?? 0))
-    if (isInside) this.#listing.documents.set(id, document)
-    else if (document === null) this.#listing.documents.delete(id)
+    const { documents, folders } = this.#listing
+    if (document === null || this.isOutside(document.folder_id)) documents.delete(id)
+    else if (document.folder_id === this.#root || folders.has(document.folder_id ?? 0)) documents.set(id, document)
     else this.#listing = null
+  }
+
+  /** True for a folder that is known not to be synced; null is the root of the knowledge base. */
+  isOutside(folderId: number | null): boolean {
+    if (folderId === null) return this.#root !== null
+    return this.#listing?.outside.has(folderId) ?? false
   }
 
   /** The document as the session knows it; undefined if it does not know it. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type KnowledgeBase, KnowledgeBaseError } from '../../client/client.ts'
+import { mayPass } from '../../client/events.ts'
 import { Failure } from '../frame/failures.ts'
 import type { SyncService } from './service.ts'
 import type { SyncSession } from './session.ts'
@@ -54,7 +55,7 @@ export async function watchSides(watched: Watched, onChange: () => Promise<void>
         folders.follow(session.directories)
       } catch (error) {
         signal.throwIfAborted()
-        if (!mayPass(error)) throw error
+        if (!(error instanceof KnowledgeBaseError && mayPass(error))) throw error
         watched.onTrouble(error)
         await sleep(repeatMs, undefined, { signal })
         session.relist()
@@ -137,13 +138,7 @@ async function learn({ session, service }: Watched, changed: Map<string, Changed
     const isNew =
       known?.version !== seen?.version || known?.title !== seen?.title || known?.folder_id !== seen?.folder_id
     if (seen === null) session.learn(id, null)
+    else if (known === undefined && session.isOutside(seen.folder_id)) continue
     else if (isNew || isMetadata) session.learn(id, await service.document(id))
   }
-}
-
-// What a restart of the service or of the network may cause.
-function mayPass(error: unknown): error is KnowledgeBaseError {
-  return (
-    error instanceof KnowledgeBaseError && (error.status === undefined || error.status >= 500 || error.status === 429)
-  )
 }
