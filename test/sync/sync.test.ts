@@ -289,6 +289,22 @@ t.test('files that were never synced move and rename nothing in the service', as
   t.strictSame(two.files(), one.files())
 })
 
+t.test('an imported folder finds its documents, whatever its directories are called', async (t) => {
+  const { ada, base, machine } = await newBase()
+  for (const name of ['What?', 'Über: a']) {
+    const folder = (await ada.post('/folders', { name, knowledge_base_id: base })).body.data.id
+    await make(ada, base, { title: `In ${name}`, folder_id: folder, content: text('Text.') })
+  }
+  const one = machine()
+  one.write('What?/In What?.md', 'Text.\n')
+  one.write(`${'Über: a'.normalize('NFD')}/In Über: a.md`, 'Text.\n')
+  t.match(await one.sync(), { conflicts: [], failed: [] })
+  t.equal((await documents(ada, base)).length, 2)
+  t.equal(one.files().length, 2)
+  const { data } = (await ada.get(`/knowledge-bases/${base}/tree`)).body
+  t.equal(data.children.filter(({ type }: { type: string }) => type === 'folder').length, 2)
+})
+
 t.test('a paragraph that was copied with its anchor becomes a paragraph of its own', async (t) => {
   const { ada, base, machine } = await newBase()
   const id = await make(ada, base, { title: 'Zoo', content: text('Ants\n\nBees') })

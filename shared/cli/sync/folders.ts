@@ -1,4 +1,4 @@
-import { directoryFor, directoryOf, type Folder, keyOfPath } from './paths.ts'
+import { directoryFor, directoryOf, type Folder, inDirectory, keyOfPath, nameOfDirectory } from './paths.ts'
 import type { KnownFolder, Pair, PlanInput } from './sides.ts'
 
 /** A folder whose directory was renamed or moved: its directory was `from` and is `path`. */
@@ -48,14 +48,24 @@ export function placeFolders(input: FolderInput, pairs: readonly Pair[]): Placed
       if (isFree && (isRenamed || directoryOf(home) === parentOf(folder))) claim(folder, home)
       return !directories.has(folder.id)
     })
-    for (const folder of left)
-      claim(
-        folder,
-        directoryFor(folder, parentOf(folder), (path) => taken.has(keyOfPath(path))),
-      )
+    const isTaken = (path: string) => taken.has(keyOfPath(path))
+    for (const folder of left) {
+      const parent = parentOf(folder)
+      claim(folder, ownDirectory(folder, { parent, input, isTaken }) ?? directoryFor(folder, parent, isTaken))
+    }
     level = below.map(({ id }) => id)
   }
   return { directories, homes, renamed: renamed.filter(({ id, path }) => directories.get(id) === path) }
+}
+
+type Placing = { parent: string; input: FolderInput; isTaken: (path: string) => boolean }
+
+// The directory that a person has given a folder's name, which may be a name that not all file systems accept. File
+// systems may write one letter in several ways.
+function ownDirectory({ name }: Folder, { parent, input, isTaken }: Placing): string | undefined {
+  return [name, name.normalize('NFD')]
+    .map((written) => inDirectory(parent, written))
+    .find((path) => input.files.isDirectory(path) && nameOfDirectory(path) === name && !isTaken(path))
 }
 
 function isSameFolder(folder: Folder, known: KnownFolder | undefined): boolean {
