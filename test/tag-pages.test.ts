@@ -18,10 +18,12 @@ t.test('a person sees the tags of a knowledge base, renames, merges and removes 
   const fields = { action: 'rename', tag: 'stream', name: 'Lake' }
   const asked = await visitor.send(`${page}/change`, fields)
   t.match(asked, { status: 409, html: 'The tag “lake” exists already.' })
-  t.match(asked.html, /name="merge" value="yes"/)
+  t.match(asked.html, /name="merge" value="lake"/)
   t.match(asked.html, 'value="Lake"', 'what was typed is still there')
   t.strictSame(await tagsOf(ada), { Stream: 2, lake: 1 })
-  t.match(await visitor.send(`${page}/change`, { ...fields, merge: 'yes' }), { location: `${page}?done=merged` })
+  const other = await visitor.send(`${page}/change`, { ...fields, merge: 'river' })
+  t.match(other, { status: 409 }, 'a consent counts for one tag only')
+  t.match(await visitor.send(`${page}/change`, { ...fields, merge: 'lake' }), { location: `${page}?done=merged` })
   t.strictSame(await tagsOf(ada), { lake: 3 })
 
   t.match(await visitor.send(`${page}/change`, { action: 'rename', tag: 'lake', name: 'Lake' }), { status: 303 })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Client } from './support/client.ts'
 import { startTestService } from './support/service.ts'
-import { signedInVisitor } from './support/visitor.ts'
+import { hiddenFields, signedInVisitor } from './support/visitor.ts'
 
 const service = await startTestService(t)
 
@@ -35,11 +35,18 @@ t.test('documents are deleted together after a question, all or none', async (t)
   const { html } = await visitor.get(`${kb}/several?${queryOf(ids.slice(0, 2))}&do=delete`)
   t.match(html, 'Delete 2 documents?')
   await ada.delete(`/documents/${ids[0]}`)
-  const form = { action: 'delete', documents: ids.slice(0, 2).join(' ') }
-  const refused = await visitor.send(`${kb}/several`, form)
-  t.match(refused, { status: 422, html: 'Delete 1 document?' })
+  const send = (page: string) =>
+    visitor.send(`${kb}/several`, { ...hiddenFields(page, `${kb}/several`), action: 'delete' })
+  t.match(await send(html), { status: 422, html: 'Delete 1 document?' })
   t.equal((await ada.get('/documents')).body.data.length, 2, 'and nothing is deleted')
-  const gone = await visitor.send(`${kb}/several`, { ...form, documents: ids.slice(1).join(' ') })
+  const question = await visitor.get(`${kb}/several?${queryOf(ids.slice(1))}&do=delete`)
+  await ada.patch(`/documents/${ids[1]}`, { title: 'Renamed' })
+  const content = { format: 'markdown', content: 'Written meanwhile.' }
+  await ada.put(`/documents/${ids[1]}/content`, content, { 'if-match': '*' })
+  const changed = await send(question.html)
+  t.match(changed, { status: 409, html: /Somebody has changed .*Renamed.* since you chose it/ })
+  t.equal((await ada.get('/documents')).body.data.length, 2, 'what others have written is not deleted unseen')
+  const gone = await send(changed.html)
   t.match(gone, { status: 303, location: `${kb}?deleted_documents=2` })
   t.match((await visitor.get(gone.location ?? '')).html, '2 documents were deleted')
   t.strictSame((await ada.get('/documents')).body.data, [])

@@ -60,14 +60,14 @@ export function visibleDocument(db: Queryable, locator: DocumentLocator): Promis
   return db.maybeOne(prepared(sql.type(DocumentRow)`SELECT ${documentColumns} ${located(locator)}`))
 }
 
-/** The titles of visible documents, in no particular order. A document that is not visible is left out. */
+/** Titles and versions of visible documents, in no particular order. A document that is not visible is left out. */
 export function titlesOf(
   db: Queryable,
   of: { documentIds: readonly string[]; workspaceIds: readonly string[] },
-): Promise<readonly { id: string; title: string }[]> {
+): Promise<readonly { id: string; title: string; version: string }[]> {
   return db.any(
-    prepared(sql.type(row(Type.Object({ id: text, title: text })))`
-    SELECT d.id, d.title FROM document_directory i
+    prepared(sql.type(row(Type.Object({ id: text, title: text, version: text })))`
+    SELECT d.id, d.title, d.version FROM document_directory i
     JOIN documents d ON d.workspace_id = i.workspace_id AND d.id = i.id
     WHERE i.id = ANY(${sql.array([...of.documentIds], 'text')})
       AND ${inWorkspaces(sql.fragment`i.workspace_id`, of.workspaceIds)}`),

@@ -44,14 +44,19 @@ export async function moveDocuments(
 
 /**
  * Deletes documents, all of them or none, and returns the workspaces that they were in. Refuses with 403 when the
- * caller is a viewer of such a workspace, and with 422 `documents_unavailable` when a document is not visible.
+ * caller is a viewer of such a workspace, and with 422 `documents_unavailable` when a document is not visible. `guard`
+ * looks at the locked documents, and throws when they may not be deleted.
  */
-export async function deleteSeveral(context: DeletionContext, documentIds: readonly string[]): Promise<string[]> {
+export async function deleteSeveral(
+  context: DeletionContext,
+  { documentIds, guard }: { documentIds: readonly string[]; guard?: (documents: readonly DocumentRow[]) => void },
+): Promise<string[]> {
   const { tx, caller } = context
   const documents = await lockVisibleDocuments(tx, { documentIds, workspaceIds: visibleWorkspaces(caller) })
   const byWorkspace = Map.groupBy(documents, ({ workspace_id }) => workspace_id)
   for (const workspaceId of byWorkspace.keys()) requireWriter(caller, workspaceId)
   requireAll(documentIds, documents)
+  guard?.(documents)
   // All deletions take the locks of their consequences in one order of the workspaces. So no two of them can wait for
   // each other.
   const workspaceIds = [...byWorkspace.keys()].sort()

@@ -136,6 +136,15 @@ t.test('blocks, title and found words', { skip: noChromium }, async (t) => {
     const after = await untilStored(id, (now) => words(now)[0] === 'An whale, an whale.')
     t.strictSame(words(after), ['An whale, an whale.', 'No mouse', 'Three whales (whale?)'])
     t.match(JSON.stringify(after[0]), '"marks":[{"type":"bold"}],"text":"whale"')
+    // The new word holds the wanted word, and yet each place is replaced once.
+    await bar.getByRole('textbox', { name: 'Find' }).fill('whale')
+    await bar.getByText('1 of 4').waitFor()
+    await bar.getByRole('textbox', { name: 'Replace by' }).fill('whale cow')
+    await bar.getByRole('button', { name: 'Replace', exact: true }).click()
+    await bar.getByText('2 of 4').waitFor()
+    await bar.getByRole('button', { name: 'Replace', exact: true }).click()
+    const twice = await untilStored(id, (now) => words(now)[0] === 'An whale cow, an whale cow.')
+    t.strictSame(words(twice), ['An whale cow, an whale cow.', 'No mouse', 'Three whales (whale?)'])
     await page.keyboard.press('Escape')
     t.equal(await bar.isVisible(), false)
     t.equal(await page.evaluate('CSS.highlights.has("found")'), false)
@@ -265,6 +274,11 @@ async function dragAbove(page: Page, { dragged, target }: { dragged: string; tar
   await block(dragged).hover()
   const handle = page.locator('.drag-handle')
   await handle.waitFor()
+  // The handle comes to the block a moment after it is shown.
+  await until(async () => {
+    const [shown, row] = [await handle.boundingBox(), await block(dragged).boundingBox()]
+    return shown !== null && row !== null && Math.abs(shown.y - row.y) < row.height
+  })
   const [from, to] = [await handle.boundingBox(), await block(target).boundingBox()]
   if (from === null || to === null) throw new Error('the handle and the text are shown')
   await page.mouse.move(from.x + 5, from.y + 10)

@@ -408,14 +408,15 @@ t.test('people and a program in one document', { skip: noChromium, timeout: 600_
     const oldest = versions.at(-1)
     await first.place({ block: 0 })
     await second.place({ block: 0, offset: 0 })
-    const restore = async () => {
-      await pause()
-      await ok(ada.post(`/documents/${id}/versions/${oldest.seq}/rollback`, undefined, { 'if-match': '*' }))
-    }
+    const restored = ada.post(`/documents/${id}/versions/${oldest.seq}/rollback`, undefined, { 'if-match': '*' })
     await Promise.all([
-      first.page.keyboard.type(' of rivers and of lakes', { delay: 40 }),
-      second.page.keyboard.type('Clean and cold ', { delay: 60 }),
-      restore(),
+      first.page.keyboard.type(' of rivers', { delay: 40 }),
+      second.page.keyboard.type('Clean and ', { delay: 60 }),
+      ok(restored),
+    ])
+    await Promise.all([
+      first.page.keyboard.type(' and of lakes', { delay: 40 }),
+      second.page.keyboard.type('cold ', { delay: 60 }),
     ])
     const after = await agree()
     t.strictSame(texts(after).slice(1), ['Food', 'End'])

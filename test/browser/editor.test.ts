@@ -135,7 +135,7 @@ t.test('the editor of the service', { skip: noChromium }, async (t) => {
     const back = after.map((block, index) => (typed.includes(index) ? withoutLastCharacter(block) : block))
     t.strictSame(back, blocks)
     const width = 'document.querySelector(".ProseMirror .picture img").naturalWidth'
-    t.equal(await one.page.evaluate(width), 1, 'the picture is shown')
+    await until(async () => (await one.page.evaluate(width)) === 1)
     if (process.env['SCREENSHOTS']) {
       await one.page.screenshot({ path: `${process.env['SCREENSHOTS']}/editor.png`, fullPage: true })
     }

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { createSignInLink } from '../../shared/auth/sign-in-links.ts'
+import { until } from '../support/site.ts'
 import { startWrittenService } from '../support/written-page.ts'
 import { noChromium, startChromium } from './chromium.ts'
 
@@ -19,8 +20,6 @@ t.test(
     await page.locator('.ProseMirror[contenteditable="true"]').click()
     await page.keyboard.type('Water is wet')
     const [, id = ''] = /\/d\/(doc_\w+)/.exec(page.url()) ?? []
-    let body = ''
-    while (!body.includes('Water is wet')) body = (await owner.get(`/documents/${id}/content`)).text
-    t.match(body, 'Water is wet', 'the service has stored it')
+    await until(async () => (await owner.get(`/documents/${id}/content`)).text.includes('Water is wet'))
   },
 )

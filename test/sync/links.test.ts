@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
 import { isOutdated, linksToFile, linksToService } from '../../shared/cli/sync/links.ts'
@@ -27,12 +29,19 @@ t.test('links between files are links between documents, and lead to the same fi
   t.match(textA, `[to b](svc://doc/${bee}), [short](svc://doc/${bee})`)
   for (const text of untouched.slice(1)) t.match(textA, text)
   t.match(textBee, `[A](svc://doc/${a} "title") and [top](svc://doc/${a}), see [ref](svc://doc/${bee})`)
-  t.match(one.read('A.md'), '[to b](Sub%20dir/Bee.md)')
-  t.match(one.read('Sub dir/Bee.md'), '[A](../A.md "title") and [top](../A.md), see [ref](Bee.md)')
+  t.match(one.read('A.md'), '[to b](<Sub dir/Bee.md>), [short](Sub%20dir/Bee)', 'links are spelled as before')
+  t.match(one.read('Sub dir/Bee.md'), '[A](../A.md "title") and [top](/A.md), see [ref](./Bee.md)')
   t.strictSame((await one.sync()).actions, [], 'then nothing is left to do')
   const two = machine()
   await two.sync()
-  for (const path of one.files()) t.equal(two.read(path), one.read(path))
+  t.match(two.read('A.md'), '[to b](Sub%20dir/Bee.md), [short](Sub%20dir/Bee.md)')
+  t.match(two.read('Sub dir/Bee.md'), '[A](../A.md "title") and [top](../A.md), see [ref](Bee.md)')
+  one.edit('A.md', '[to b]', 'First [to b]')
+  await one.sync()
+  t.match(one.read('A.md'), 'First [to b](<Sub dir/Bee.md>), [short](Sub%20dir/Bee)', 'also after an edit')
+  t.match(await two.sync(), { failed: [], conflicts: [] })
+  t.match(two.read('A.md'), 'First [to b](Sub%20dir/Bee.md)')
+  t.strictSame([...(await one.sync()).actions, ...(await two.sync()).actions], [], 'no folder spells for the other')
 })
 
 t.test('a link leads on when its document or its own file moves, on either side', async (t) => {
@@ -100,6 +109,49 @@ t.test('a file path that somebody wrote into a document is no change of both sid
   t.match(one.read('A.md'), 'Look at [b](B.md).')
 })
 
+t.test(
+  'the links of a folder lead on when it moves, and links that were corrected are not written again',
+  async (t) => {
+    const { ada, machine } = await newBase()
+    const one = machine()
+    one.write('Zoo.md', 'See [ants](a/Ants).\n')
+    one.write('a/Ants.md', 'To the [zoo](/Zoo.md) and [bees](./Bees.md).\n')
+    one.write('a/Bees.md', 'To the [zoo](../Zoo.md).\n')
+    await one.sync()
+    one.move('a', 'b/c')
+    one.edit('Zoo.md', '(a/Ants)', '(./b/c/Ants.md)')
+    const before = statSync(join(one.root, 'Zoo.md'), { bigint: true })
+    await one.sync()
+    const after = statSync(join(one.root, 'Zoo.md'), { bigint: true })
+    t.strictSame([after.ino, after.mtimeNs], [before.ino, before.mtimeNs], 'the corrected file is not written')
+    t.match(one.read('b/c/Ants.md'), 'To the [zoo](/Zoo.md) and [bees](./Bees.md).')
+    t.match(one.read('b/c/Bees.md'), 'To the [zoo](../../Zoo.md).')
+    t.match(await markdown(ada, await idOf(ada, 'Zoo')), `[ants](svc://doc/${await idOf(ada, 'Ants')})`)
+    t.strictSame((await one.sync()).actions, [])
+  },
+)
+
+t.test('a definition inside of a quote is a link, and a new file takes over the links of a deleted one', async (t) => {
+  const { ada, machine } = await newBase()
+  const one = machine()
+  one.write('Zoo.md', '> See [bees].\n>\n> [bees]: Bees.md\n')
+  one.write('Bees.md', 'They fly.\n')
+  await one.sync()
+  const [zoo, first] = [await idOf(ada, 'Zoo'), await idOf(ada, 'Bees')]
+  t.match(await markdown(ada, zoo), `[bees](svc://doc/${first})`)
+  one.remove('Bees.md')
+  await one.sync()
+  one.write('Bees.md', 'Others, which sting.\n')
+  await one.sync()
+  const second = await idOf(ada, 'Bees')
+  t.not(second, first)
+  t.match(await markdown(ada, zoo), `[bees](svc://doc/${second})`, 'without a change of the file that links')
+  one.edit('Zoo.md', 'See', 'Look at')
+  await one.sync()
+  t.match(await markdown(ada, zoo), `Look at [bees](svc://doc/${second})`)
+  t.match(one.read('Zoo.md'), '[bees](Bees.md)')
+})
+
 t.test('every link of a text comes back from its file as it was', async (t) => {
   const name = fc.stringMatching(/^[A-Za-z0-9 ()%#?&äö_*'!~.,:-]{1,12}$/).filter((text) => !/^\.|^\s|\s$/.test(text))
   const path = fc.array(name, { minLength: 1, maxLength: 3 }).map((parts) => `${parts.join('/')}.md`)
@@ -110,7 +162,7 @@ t.test('every link of a text comes back from its file as it was', async (t) => {
       pathOf: (asked: string) => (asked === id ? target : undefined),
     })
     const text = `A [link](svc://doc/${id}#block=block_0123456789ABCDEFGHJKMNPQRS "t") and [other](svc://doc/doc_x).\n`
-    const written = await linksToFile(text, from, places(to))
+    const written = await linksToFile(text, { path: from }, places(to))
     if (/svc:\/\/doc\/doc_target/.test(written.text)) throw new Error(`not translated: ${written.text}`)
     const read = (links: object, target: string) =>
       linksToService(written.text, { path: from, before: from, links: { ...links } }, places(target))

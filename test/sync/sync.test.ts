@@ -269,6 +269,26 @@ t.test('a folder that was imported or lost its state meets its documents again',
   t.equal((await documents(ada, base)).length, 2, 'found by their ids')
 })
 
+t.test('files that were never synced move and rename nothing in the service', async (t) => {
+  const { ada, base, machine } = await newBase()
+  const folder = (await ada.post('/folders', { name: 'Birds', knowledge_base_id: base })).body.data.id
+  await make(ada, base, { title: 'Owls: day/night', folder_id: folder, content: text('They see.') })
+  await make(ada, base, { title: 'Whales', content: text('They sing.') })
+  const before = (await documents(ada, base)).map(({ title, folder_id }) => ({ title, folder_id }))
+  const [one, two] = [machine(), machine()]
+  await one.sync()
+  // An export has its files in a folder of their own, and a clone of a repository lacks the state of the sync.
+  for (const path of one.files()) two.write(`markdown/${path}`, one.read(path).replace(/^title: .*\n/m, ''))
+  t.match(await two.sync(), { conflicts: [], failed: [] })
+  t.strictSame(
+    (await documents(ada, base)).map(({ title, folder_id }) => ({ title, folder_id })),
+    before,
+  )
+  const { data } = (await ada.get(`/knowledge-bases/${base}/tree`)).body
+  t.equal(data.children.filter(({ type }: { type: string }) => type === 'folder').length, 1)
+  t.strictSame(two.files(), one.files())
+})
+
 t.test('a paragraph that was copied with its anchor becomes a paragraph of its own', async (t) => {
   const { ada, base, machine } = await newBase()
   const id = await make(ada, base, { title: 'Zoo', content: text('Ants\n\nBees') })

@@ -3,7 +3,7 @@ import { titlesOf } from '../../../shared/documents/queries.ts'
 import { mostNamedDocuments } from '../../../shared/documents/schema.ts'
 import { deleteSeveral, moveDocuments } from '../../../shared/documents/several.ts'
 import { type AccountCall, type AccountFormCall, accountPage } from '../account-page.ts'
-import { actionOf } from '../form-refusal.ts'
+import { actionOf, FormRefusal } from '../form-refusal.ts'
 import type { PageAnswer } from '../page.ts'
 import { pageWrite, recordPageWrite } from '../page-writes.ts'
 import { PageRefusal, pageMissing } from '../refusals.ts'
@@ -14,7 +14,7 @@ import { requireWritableFolder } from './folders.ts'
 import type { Place } from './place.ts'
 import { type Problem, problemOf } from './problems.ts'
 
-type Titled = { id: string; title: string }
+type Titled = { id: string; title: string; version: string }
 
 const severalView = view<{
   csrfToken: string
@@ -75,9 +75,14 @@ async function move(call: AccountFormCall, ids: readonly string[]): Promise<Page
 
 async function remove(call: AccountFormCall, ids: readonly string[]): Promise<PageAnswer> {
   const { address } = await requireWritableFolder(call)
+  const seen = new Set(call.submitted.field('versions').split(' '))
+  const guard = (documents: readonly Titled[]) => {
+    const changed = documents.find(({ id, version }) => !seen.has(`${id}=${version}`))
+    if (changed !== undefined) throw new FormRefusal('version_conflict', changedMeanwhile(changed.title))
+  }
   try {
     await pageWrite(call, async (write) => {
-      await deleteSeveral(write, ids)
+      await deleteSeveral(write, { documentIds: ids, guard })
       recordPageWrite(write.tx, { call, action: 'deleteDocuments', documentIds: ids })
     })
   } catch (error) {
@@ -110,6 +115,10 @@ async function show(call: AccountCall, { ids, isDeletion, destination, problem }
     problem: problem?.message ?? null,
   })
   return { status: problem?.status ?? 200, html }
+}
+
+function changedMeanwhile(title: string): string {
+  return `Somebody has changed “${title}” since you chose it, so nothing was deleted. Look at it before you delete it.`
 }
 
 function tooMany(): PageRefusal {

@@ -92,7 +92,8 @@ const done = new Map([
 async function rename(call: AccountFormCall): Promise<PageAnswer> {
   const { submitted } = call
   const [tag, name] = [submitted.field('tag'), submitted.field('name').trim()]
-  const mayMerge = submitted.field('merge') === 'yes'
+  // The consent names the tag that it was asked for.
+  const merged = submitted.field('merge')
   let other: ListedTag | null = null
   const refuse = async ({ status, message }: Problem) => ({
     status,
@@ -104,7 +105,7 @@ async function rename(call: AccountFormCall): Promise<PageAnswer> {
       const base = await findWritableKnowledgeBase(tx, { caller, id: addressOf(call).knowledgeBaseId })
       const guard = (found: { tag: string; document_count: number }) => {
         other = listed(found)
-        if (!mayMerge) throw new FormRefusal('version_conflict', `The tag “${found.tag}” exists already.`)
+        if (merged !== found.tag) throw new FormRefusal('version_conflict', `The tag “${found.tag}” exists already.`)
       }
       await renameTag({ tx, caller }, { base, tag, name, guard })
       recordPageWrite(tx, { call, action: 'renameTag', place: { workspaceId: base.workspaceId } })

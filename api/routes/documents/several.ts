@@ -70,7 +70,7 @@ export const severalRoutes = [
     success: { status: 204, description: 'Deleted', data: null },
     errors: ['documents_unavailable'],
     async handle({ write, body }) {
-      const [workspaceId, ...others] = await deleteSeveral(write, body.ids)
+      const [workspaceId, ...others] = await deleteSeveral(write, { documentIds: body.ids })
       const documentIds = [...new Set(body.ids)]
       return workspaceId === undefined || others.length > 0 ? { documentIds } : { workspaceId, documentIds }
     },

@@ -102,7 +102,7 @@ async function create({ root, state, service, writer, folders, places }: Work, {
   const conflict = await keepLost(writer, { path, text, document_id: id, losses })
   const kept = state.keepText(body.markdown)
   const whole = writeFileText(document, { body: body.markdown, path })
-  const { text: newText, links } = await linksToFile(whole, path, places)
+  const { text: newText, links } = await linksToFile(whole, { path, present: text }, places)
   // If the file has changed meanwhile, the noted hash is that of the text which the service has.
   const written = await writer.write(path, newText, hash).catch((error) => {
     if (error instanceof FileChanged) return null
@@ -132,7 +132,7 @@ async function download(
   const body = await service.body(id)
   if (body === null) return later
   const document = { ...listed, version: body.version }
-  const { text, links } = await linksToFile(writeFileText(document, { body: body.markdown, path }), path, places)
+  const { text, links } = await linksToFile(writeFileText(document, { body: body.markdown, path }), { path }, places)
   const { hash, stat } = await writer.write(path, text, null)
   state.note({ entry: { id, path, hash, stat, document, body: state.keepText(body.markdown), links } })
   return { end: 'done' as const, document }
@@ -160,7 +160,7 @@ async function update(work: Work, action: Update): Promise<Outcome> {
     }
     const merge = await mergeDocument({ base, mine: { text: linked, path: from }, theirs, rehearse })
     if (merge.copy !== null) {
-      const { text: copied } = await linksToFile(merge.copy, from, places)
+      const { text: copied } = await linksToFile(merge.copy, { path: from, present: text }, places)
       const copy = await writer.keepCopy(from, copied)
       const [blocks, labels] = [merge.conflicts.map(({ block_id }) => block_id), merge.labels.conflicts]
       outcome = { ...outcome, conflict: { path, copy, document_id: id, blocks, labels, losses } }
@@ -190,7 +190,11 @@ async function update(work: Work, action: Update): Promise<Outcome> {
     const kept = state.keepText(body)
     try {
       if (path !== from) writer.move(from, path, hash)
-      const { text: newText, links } = await linksToFile(writeFileText(document, { body, path }), path, places)
+      const { text: newText, links } = await linksToFile(
+        writeFileText(document, { body, path }),
+        { path, present: text },
+        places,
+      )
       const written = newText === text ? { hash, stat: file.stat } : await writer.write(path, newText, hash)
       state.note({ entry: { id, path, ...written, document, body: kept, links } })
       state.note({ created: from })

@@ -10,7 +10,7 @@ import {
 import { bodyOf, type FileParts, keptEntries, readFileText, writeFileText } from './file-text.ts'
 import { type Labels, type MergedLabels, mergeLabels } from './labels.ts'
 import { type BlockConflict, type Merge, mergeParts } from './merge.ts'
-import { titleOfPath } from './paths.ts'
+import { tellsTitle, titleOfPath } from './paths.ts'
 import type { RemoteDocument } from './sides.ts'
 
 /** A document with its body as Markdown with anchors, and the path of its file. */
@@ -48,7 +48,10 @@ export async function mergeDocument(input: DocumentMergeInput): Promise<Document
   if (parts.mine.frontMatter !== null && !parts.mine.isMapping && (parts.base ?? parts.theirs).isMapping) {
     throw new BrokenFrontMatter('the front matter is no mapping of YAML')
   }
-  const mineLabels = labelsOf(withFrontMatter(parts.mine, parts.base), mine.path)
+  const named = labelsOf(withFrontMatter(parts.mine, parts.base), mine.path)
+  // The name of a file cannot have every title. A file that was never synced says nothing against the title it is from.
+  const isTheirTitle = base === null && parts.mine.title === null && tellsTitle(mine.path, theirs.document)
+  const mineLabels = isTheirTitle ? { ...named, title: theirs.document.title } : named
   const labels = mergeLabels({
     base: base && parts.base && labelsOf(parts.base, base.path),
     mine: mineLabels,

@@ -23,12 +23,12 @@ export type LinkingFile = { path: string; before: string; links: FileLinks }
 
 /**
  * The text of a file with its links to synced files as links of the service. An address that the last sync has written
- * means the document that it meant then, even if the file of the document is elsewhere now. If that document is gone, the
- * file at the address counts. Images, other addresses,
- * and addresses with a fragment that names no block stay as they are.
+ * means the document that it meant then, even if the file of the document is elsewhere now. If that document is gone,
+ * the file at the address counts. Images, other addresses, and addresses with a fragment that names no block stay as
+ * they are.
  */
 export async function linksToService(text: string, file: LinkingFile, { idAt, pathOf }: LinkPlaces): Promise<string> {
-  if (!text.includes('](') && !/^ {0,3}\[[^\]\n]{1,1000}\]:/m.test(text)) return text
+  if (!text.includes('](') && !text.includes(']:')) return text
   return rewritten(text, (url) => {
     const [, encoded = '', block = ''] = relativeAddress.exec(url) ?? []
     if (encoded === '') return undefined
@@ -40,24 +40,30 @@ export async function linksToService(text: string, file: LinkingFile, { idAt, pa
   })
 }
 
+/** A file to write: its path, and the text that it has now, if there is one. */
+export type WrittenFile = { path: string; present?: string }
+
 /**
- * The text of a file at a path, made of a text with links of the service: links to synced documents become relative
- * paths. Returns the text and its links.
+ * The text of a file, made of a text with links of the service: links to synced documents become relative paths. A link
+ * keeps the spelling of its author, if an address of the present text leads to the document from the new path. Returns
+ * the text and its links.
  */
 export async function linksToFile(
   text: string,
-  path: string,
+  { path, present = '' }: WrittenFile,
   { pathOf }: LinkPlaces,
 ): Promise<{ text: string; links: FileLinks }> {
   const links: Record<string, string> = {}
   if (!text.includes('svc://doc/')) return { text, links }
+  const spellings = await spellingsIn(present, path)
   const translated = await rewritten(text, (url) => {
     const [, id = '', block = ''] = documentAddress.exec(url) ?? []
     const target = id === '' ? undefined : pathOf(id)
     if (target === undefined) return undefined
-    const address = addressFrom(path, target)
-    links[decodedPath(address)] = id
-    return address + block
+    const own = spellings.get(target.normalize() + block)?.shift()
+    const address = own?.address ?? decodedPath(addressFrom(path, target))
+    links[address] = id
+    return own?.written ?? addressFrom(path, target) + block
   })
   return { text: translated, links }
 }
@@ -70,8 +76,35 @@ export function isOutdated(links: FileLinks, path: string, { idAt, pathOf }: Lin
   return Object.entries(links).some(([address, id]) => {
     const target = pathOf(id)
     if (target === undefined) return idOfAddress(address, path, idAt) !== undefined
-    return decodedPath(addressFrom(path, target)) !== address
+    return !leadsTo(address, path, target.normalize())
   })
+}
+
+// The address of a link without its block, and how it is written in the text, with angle brackets if there are some.
+type Spelling = { address: string; written: string }
+
+// How a text spells its addresses, in their order, by the path and block to which they lead from the path of a file.
+// An address that would not be read alike in a table or a definition is left out.
+async function spellingsIn(text: string, path: string): Promise<Map<string, Spelling[]>> {
+  const found = new Map<string, Spelling[]>()
+  await rewritten(text, (url, written) => {
+    const [, encoded = '', block = ''] = relativeAddress.exec(url) ?? []
+    if (encoded === '' || !/^(<[^|\\&<>\n]+>|([^|\\&<>\s()]|\([^|\\&<>\s()]*\))+)$/.test(written)) return undefined
+    const address = decodedPath(encoded)
+    const plain = pathOfAddress(address, path).normalize()
+    const key = (/\.(md|markdown)$/i.test(plain) ? plain : `${plain}.md`) + block
+    const others = found.get(key)
+    if (others === undefined) found.set(key, [{ address, written }])
+    else others.push({ address, written })
+    return undefined
+  })
+  return found
+}
+
+// True if an address in a file leads to another file, whose path is normalized.
+function leadsTo(address: string, from: string, target: string): boolean {
+  const path = pathOfAddress(address, from).normalize()
+  return path === target || `${path}.md` === target
 }
 
 // The links of longer texts, and of texts with more brackets, stay as they are: parsing takes the square of the number
@@ -84,7 +117,10 @@ const documentAddress = new RegExp(`^svc://doc/(doc_[A-Za-z0-9_-]{1,64})(#block=
 // An address without a scheme and host, in two parts: the path, and the block.
 const relativeAddress = new RegExp(`^(?![A-Za-z][A-Za-z0-9+.-]*:|//)([^#?]+)(#block=${blockId})?$`)
 
-async function rewritten(text: string, replacement: (url: string) => string | undefined): Promise<string> {
+async function rewritten(
+  text: string,
+  replacement: (url: string, written: string) => string | undefined,
+): Promise<string> {
   if (text.length > mostCharacters || text.split('[', mostBrackets + 2).length > mostBrackets + 1) return text
   // The parser takes a tenth of a second to load, and most rounds need no parser.
   const { parseMarkdown, replaceDestinations } = await import('../../import/destinations.ts')
@@ -96,13 +132,19 @@ async function rewritten(text: string, replacement: (url: string) => string | un
     if (error instanceof RangeError) return text
     throw error
   }
-  return replaceDestinations(text, destinations, ({ kind, url }) => (kind === 'image' ? undefined : replacement(url)))
+  return replaceDestinations(text, destinations, ({ kind, url, start, end }) =>
+    kind === 'image' ? undefined : replacement(url, text.slice(start, end)),
+  )
 }
 
 // A leading slash means the folder of the sync, and the ending `.md` may be left out.
 function idOfAddress(address: string, from: string, idAt: LinkPlaces['idAt']): string | undefined {
-  const path = posix.normalize(address.startsWith('/') ? address.slice(1) : inDirectory(directoryOf(from), address))
+  const path = pathOfAddress(address, from)
   return idAt(path) ?? idAt(`${path}.md`)
+}
+
+function pathOfAddress(address: string, from: string): string {
+  return posix.normalize(address.startsWith('/') ? address.slice(1) : inDirectory(directoryOf(from), address))
 }
 
 function addressFrom(from: string, to: string): string {

@@ -46,6 +46,8 @@ export function scanFolder(root: string, known: ReadonlyMap<string, LocalFile>):
   const taken = new Set<string>()
   const directories = new Set<string>()
   const found: Problem[] = []
+  const blocked = new Set<string>()
+  const isKnownBelow = (path: string) => [...known.keys()].some((other) => other.startsWith(`${path}/`))
   const visit = (directory: string) => {
     let entries: ReturnType<typeof entriesOf>
     try {
@@ -67,11 +69,15 @@ export function scanFolder(root: string, known: ReadonlyMap<string, LocalFile>):
         const file = entry.isFile() ? scanFile(root, path, known.get(path)) : 'not_regular'
         if (typeof file === 'string') found.push({ path, reason: file })
         else if (file !== null) files.set(path, file)
+      } else if (!entry.isFile()) {
+        // A link in the place of a directory hides the files that were there, and they do not count as deleted.
+        blocked.add(path)
+        if (isKnownBelow(path)) found.push({ path, reason: 'not_regular' })
       }
     }
   }
   visit('')
-  const blocked = new Set(found.map(({ path }) => path))
+  for (const { path } of found) blocked.add(path)
   return {
     files,
     problems: found,

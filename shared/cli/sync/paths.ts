@@ -41,6 +41,15 @@ export function titleOfPath(path: string): string {
   return [...title].slice(0, 500).join('').trim() || 'Untitled'
 }
 
+/** True if a sync or an export would give the file of a document with this title the name that a path has. */
+export function tellsTitle(path: string, { id, title }: { id: string; title: string }): boolean {
+  const named = [
+    pathFor({ title, id, directory: '', isTaken: () => false }),
+    markdownPath({ directory: '.', title, id, mark: '' }),
+  ]
+  return named.some((name) => titleOfPath(name) === titleOfPath(path))
+}
+
 /** The document id that an export has put into the name of a file; null without an id. */
 export function idInPath(path: string): string | null {
   return /--(doc_[A-Za-z0-9_-]{1,64})(~\d+)?\.md$/.exec(posix.basename(path))?.[1] ?? null

@@ -186,12 +186,12 @@ function placerOf({ files }: PlanInput, deletions: readonly Action[]): Place {
 type Paired = { pair: Pair; entry: Entry | null; document: RemoteDocument }
 type Surroundings = { directory: string; homes: ReadonlyMap<number | null, string>; place: Place }
 
-// Where both sides have moved a document, it goes where the service has it. The name of a file follows the title only
+// Where both sides have moved a document, it goes where the service has it, and so does a file that was never synced. The name of a file follows the title only
 // if it has told the title before.
 function updateOf({ pair, entry, document }: Paired, { directory, homes, place }: Surroundings): Update | null {
   const { id, file } = pair
   const { folder_id, title } = entry?.document ?? document
-  const isMovedHere = directoryOf(file.path) !== (homes.get(folder_id) ?? directory)
+  const isMovedHere = entry !== null && directoryOf(file.path) !== (homes.get(folder_id) ?? directory)
   const isMovedThere = document.folder_id !== folder_id
   const target = isMovedHere && !isMovedThere ? directoryOf(file.path) : directory
   const isRenamed = title !== document.title && titleOfPath(entry?.path ?? file.path) === title

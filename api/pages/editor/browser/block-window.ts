@@ -136,7 +136,8 @@ function onBlocks(decorations: DecorationSet): DecorationSet {
 // Where the blocks near the screen are after a change. The window view corrects it when many blocks came or went.
 function mapped({ before, doc, mapping }: Transaction, near: Range): Range {
   if (before.childCount === doc.childCount) return near
-  if (!isLong(before)) return atFirst
+  // All blocks were shown a moment ago, and the user may look at any of them.
+  if (!isLong(before)) return { from: 0, to: before.childCount }
   const from = indexAt(doc, mapping.map(startOf(before, near.from)))
   const to = indexAt(doc, mapping.map(startOf(before, near.to)))
   return { from, to: Math.min(to, from + mostBlocks) }

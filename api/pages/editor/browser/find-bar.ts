@@ -128,7 +128,12 @@ class FindBar {
     // Others may have changed the text since the last look.
     this.#refresh()
     const matches = which === 'all' ? this.#matches : this.#matches.slice(this.#current, this.#current + 1)
-    replaceMatches(this.#editor, { matches, text: this.#replacement.value })
+    const text = this.#replacement.value
+    // The new text may hold the wanted text. So the search goes on behind the last replaced match.
+    const last = matches.at(-1)
+    const growth = matches.reduce((sum, { from, to }) => sum + text.length - (to - from), 0)
+    replaceMatches(this.#editor, { matches, text })
+    if (last !== undefined && this.#editor.isEditable) this.#place = last.to + growth
     this.#refresh()
     this.#scroll()
   }

@@ -1,4 +1,4 @@
-import { PanelView } from './panel-view.ts'
+import { mayLeave, PanelView } from './panel-view.ts'
 import { storedEvent } from './stored.ts'
 
 /*
@@ -33,6 +33,8 @@ function showBeside(aside: HTMLElement): void {
     view.open()
   }
   const followWidth = () => {
+    // What somebody writes in the panel stays, also where the panel comes to stand below the text.
+    if (view?.isFilledIn) return
     close()
     if (isWide.matches) return
     for (const link of links) link.removeAttribute('aria-expanded')
@@ -42,6 +44,7 @@ function showBeside(aside: HTMLElement): void {
       const isPlain = !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey)
       if (!isWide.matches || !isPlain) return
       event.preventDefault()
+      if (view !== null && !mayLeave(view)) return
       if (link.getAttribute('aria-expanded') === 'true') close()
       else open(link)
     })

@@ -20,6 +20,8 @@ export class PanelView {
   #isFilledIn = false
   /** Whether the user waits for an answer. */
   #isAsked = false
+  /** Whether a form is under way. */
+  #isSending = false
   #isSoon = false
   #isClosed = false
 
@@ -35,6 +37,11 @@ export class PanelView {
       this.#isFilledIn = true
     })
     this.#planNext()
+  }
+
+  /** Whether the panel holds what the user has typed and not sent. */
+  get isFilledIn(): boolean {
+    return this.#isFilledIn
   }
 
   /** Asks for the panel for the first time. */
@@ -75,6 +82,9 @@ export class PanelView {
     const address = form.getAttribute('action') ?? this.#address
     const isPost = form.getAttribute('method') === 'post'
     event.preventDefault()
+    // A second click says nothing new, and the service would take it for a second wish.
+    if (this.#isSending) return
+    this.#isSending = isPost
     void this.#ask(isPost ? { address, body: fields } : { address: `${address}?${fields}` })
   }
 
@@ -85,6 +95,7 @@ export class PanelView {
     if (link === null || !isPlain || link.hash !== '' || link.origin !== location.origin) return
     if (link.pathname !== this.#address.split('?')[0]) return
     event.preventDefault()
+    if (!mayLeave(this)) return
     void this.#ask({ address: link.pathname + link.search })
   }
 
@@ -92,6 +103,7 @@ export class PanelView {
   async #ask(question: Question): Promise<void> {
     this.#isAsked = true
     const answer = await this.#answerTo(question)
+    if (question.body !== undefined) this.#isSending = false
     if (answer === 'outdated') return
     this.#isAsked = false
     if (answer === 'unreachable') this.#tell(unreachable)
@@ -100,7 +112,8 @@ export class PanelView {
     else {
       const stays = question.body !== undefined && !answer.isRedirected
       if (!stays) this.#address = answer.address
-      this.#isFilledIn = false
+      // The forms of a refused answer hold what was typed.
+      this.#isFilledIn = stays
       this.#show(answer.panel)
       this.#status.textContent = outcomeOf(answer.panel)
     }
@@ -135,6 +148,8 @@ export class PanelView {
     if (shownIn(this.#place) === shownIn(panel)) return
     const focused = controls(this.#place).indexOf(document.activeElement as HTMLElement)
     const name = nameOf(document.activeElement)
+    const opened = new Set(detailsIn(this.#place).flatMap((part) => (part.open ? [summaryOf(part)] : [])))
+    for (const part of detailsIn(panel)) if (opened.has(summaryOf(part))) part.open = true
     this.#place.replaceChildren(...panel.childNodes)
     if (focused < 0) return
     const now = controls(this.#place)
@@ -193,10 +208,24 @@ function outcomeOf(panel: Element): string {
   return (panel.querySelector('.notice') ?? panel.querySelector('.freshness'))?.textContent?.trim() ?? ''
 }
 
-// The content of a panel. The keys of its forms differ in each answer.
+/** Asks a user who has typed something into a panel whether it may go. True if it may. */
+export function mayLeave({ isFilledIn }: PanelView): boolean {
+  return !isFilledIn || confirm('What you have written in the panel is not saved. Leave it?')
+}
+
+function detailsIn(panel: Element): HTMLDetailsElement[] {
+  return [...panel.querySelectorAll('details')]
+}
+
+function summaryOf(part: HTMLDetailsElement): string {
+  return part.querySelector('summary')?.textContent ?? ''
+}
+
+// The content of a panel. The keys of its forms differ in each answer, and the user has opened parts of it.
 function shownIn(panel: Element): string {
   const shown = panel.cloneNode(true) as Element
   for (const key of shown.querySelectorAll('input[name="form_key"]')) key.remove()
+  for (const part of detailsIn(shown)) part.removeAttribute('open')
   return shown.innerHTML
 }
 
