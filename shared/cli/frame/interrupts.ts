@@ -22,7 +22,10 @@ export class Interrupts {
     return () => void this.#cleanups.delete(cleanup)
   }
 
-  /** Leaves interruptions to another program while the work runs: Ctrl-C in an editor belongs to the editor. */
+  /**
+   * Ignores interruptions while another program has the terminal: Ctrl-C in an editor reaches the editor as well. Other
+   * signals to this process are ignored, too, since the file of the editor has to stay until the editor ends.
+   */
   async held<T>(work: () => Promise<T>): Promise<T> {
     this.#held = true
     try {
