@@ -201,8 +201,8 @@ async function update(work: Work, action: Update): Promise<Outcome> {
       return { ...outcome, document }
     } catch (error) {
       if (!isMissing(error)) throw error
-      // The service has the text that the file had, so what the file has now is a change of that text. Otherwise the next
-      // round would take the own text for a change of others.
+      // The service has the text that the file had, so what the file has now is a change of that text. Without this
+      // entry, the next round would take the own text for a change of others.
       if (isAlone && path === from)
         state.note({ entry: { id, path, hash, stat: file.stat, document, body: kept, links: entry?.links ?? {} } })
       return { ...outcome, end: 'later', reason: error.message, document }

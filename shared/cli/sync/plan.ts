@@ -186,8 +186,8 @@ function placerOf({ files }: PlanInput, deletions: readonly Action[]): Place {
 type Paired = { pair: Pair; entry: Entry | null; document: RemoteDocument }
 type Surroundings = { directory: string; homes: ReadonlyMap<number | null, string>; place: Place }
 
-// Where both sides have moved a document, it goes where the service has it, and so does a file that was never synced. The name of a file follows the title only
-// if it has told the title before.
+// Where both sides have moved a document, it goes where the service has it. So does a file that was never synced. The
+// name of a file follows the title only if it has told the title before.
 function updateOf({ pair, entry, document }: Paired, { directory, homes, place }: Surroundings): Update | null {
   const { id, file } = pair
   const { folder_id, title } = entry?.document ?? document
