@@ -14,8 +14,8 @@ import type { LocalFile, RemoteDocument } from './sides.ts'
 import type { SyncState } from './state.ts'
 
 /**
- * What a session works with. `mayDelete` allows a round to delete more than a tenth. `graceMs` is how long a file has to
- * be gone before its document goes to the trash, in milliseconds.
+ * What a session works with. `mayDelete` allows a round to delete more than a tenth. `graceMs` is the time for which a
+ * file has to be gone before its document goes to the trash, in milliseconds.
  */
 export type SessionOptions = {
   graceMs?: number
