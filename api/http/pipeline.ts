@@ -124,7 +124,7 @@ export function inTurn<T>({ spec }: Pipeline, { caller, address, signal }: Admit
 }
 
 /**
- * Decides an admitted call: reads it (415, 413, 400, 404), and lets the handler of the route answer it, or the stored
+ * Decides an admitted call. Reads it (415, 413, 400, 404). Then the handler of the route answers it, or the stored
  * answer of its Idempotency-Key. The file of a form that no attachment has claimed is removed.
  */
 export async function decide(pipeline: Pipeline, admitted: Admitted): Promise<Answer> {
@@ -210,8 +210,8 @@ function keyedRequest(
   }
 }
 
-// Answers a read. Only a POST has a key. Its answer is read before the transaction that looks for a remembered answer,
-// because a read may wait for a turn, and nobody waits for a turn with a connection in hand.
+// Answers a read. Only a POST has a key. Its answer is read before the transaction that looks for a remembered answer.
+// A read may wait for a turn, and nobody waits for a turn with a connection in hand.
 async function answerRead(spec: Route, { call, keyed }: Received): Promise<Answer> {
   const answer = await spec.handle({ ...outsideTransaction(call), prepared: await prepare(spec, call) })
   if (keyed === null) return answer

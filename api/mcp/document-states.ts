@@ -6,8 +6,8 @@ import type { Door } from './door.ts'
 import type { ToolUse } from './tool.ts'
 
 /**
- * The documents that a write has touched: the version of each body, and whether searches show its present state, as
- * `freshness.search` of the route that reads several documents.
+ * The documents that a write has touched: the version of each body, and whether searches show its present state. That
+ * is `freshness.search` of the route that reads several documents.
  */
 const DocumentStates = Type.Array(Type.Object({ id: Type.String(), version: Version, search: Type.String() }))
 type DocumentStates = Static<typeof DocumentStates>

@@ -134,8 +134,8 @@ async function admitCaller(service: Service, { request, response }: Exchange): P
   }
 }
 
-// A page of a foreign site cannot be the caller, even when it has made a name of its own point to this service (DNS
-// rebinding). Programs send no Origin.
+// A page of a foreign site cannot be the caller. This also holds when the site makes its own name point to this service
+// (DNS rebinding). Programs send no Origin.
 function isAllowedOrigin({ config }: Service, origin: string | undefined): boolean {
   const { PUBLIC_ORIGIN, CORS_ALLOWED_ORIGINS: allowed } = config
   return origin === undefined || origin === PUBLIC_ORIGIN || allowed.includes('*') || allowed.includes(origin)

@@ -59,8 +59,8 @@ function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-// Writes a schema shorter: a constant and a set of words need no type, a union with anything is anything, and a
-// union of types is a list of types.
+// Writes a schema shorter. A constant and a set of words need no type. A union with anything is anything, and a union
+// of types is a list of types.
 function simplified(schema: JsonObject): JsonObject {
   const { type, ...constant } = schema
   if (type !== undefined && ('const' in schema || 'enum' in schema)) return constant

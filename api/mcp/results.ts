@@ -10,8 +10,9 @@ export function answerResult({ structured, summary, untrusted }: ToolAnswer): Ca
 }
 
 /**
- * The result of a refused call: the code of the catalogue, its details, and one sentence what to do next, with the call
- * of a tool where that is the next step. For a failure of the service it names the request id, as the log has it.
+ * The result of a refused call: the code of the catalogue, its details, and a sentence what to do next. Where the next
+ * step is the call of a tool, the result has the call. For a failure of the service it names the request id, as the log
+ * has it.
  */
 export function refusalResult(
   refusal: Refusal,

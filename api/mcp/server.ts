@@ -24,8 +24,8 @@ const instructions =
   'An error says in `next` what to do.'
 
 /**
- * Makes the MCP server of one request. The SDK speaks the protocol in both eras; the tools are listed and called here,
- * because their arguments are checked by the schemas and with the errors of the route table.
+ * Makes the MCP server of one request. The SDK speaks the protocol in both eras. The tools are listed and called here,
+ * because the schemas of the route table check their arguments, with its errors.
  */
 export function mcpServer(parts: ServerParts, session: ServerSession): McpServer {
   const { tools, info } = parts

@@ -26,8 +26,8 @@ export type Storage = {
 }
 
 /**
- * The storage of oidc-provider in our tables. The library calls it with the name of a model. What the library has no
- * use for here, such as sessions of its own, is not stored: people are known by the sessions of our pages.
+ * The storage of oidc-provider in our tables. The library calls it with the name of a model. Sessions of the library
+ * and the like are not stored, since the sessions of our pages say who a person is.
  */
 export function storageFor(storage: Storage): (model: string) => Adapter {
   const models: Record<string, Partial<Adapter>> = {

@@ -114,8 +114,8 @@ function approvalOf({ userId, grantId }: NonNullable<Decision>) {
   return { login: { accountId: userId, remember: false }, consent: { grantId } }
 }
 
-// Anybody can register a program with any address. An error that is sent on before a person has decided would make
-// every link to this service a link to that address (RFC 9700, section 4.11.2). So the person sees the error instead.
+// Anybody can register a program with any address. If errors were sent on before a person has decided, every link to
+// this service could lead to that address (RFC 9700, 4.11.2). So the person sees the error instead.
 function showStrangersErrors(ctx: KoaContextWithOIDC, error: errors.OIDCProviderError): void {
   const isDecided = ctx.oidc.route === 'resume'
   const { locals } = ctx.res as unknown as Response

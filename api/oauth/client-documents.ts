@@ -6,8 +6,8 @@ export class SiteUnavailableError extends Error {
 }
 
 /**
- * Fetches a client metadata document as `fetchPublic` does. Rejects with `SiteUnavailableError`, as does reading the
- * body, when the connection fails or takes too long, or when the site says that it cannot answer now: 429 and 5xx.
+ * Fetches a client metadata document as `fetchPublic` does. Rejects with `SiteUnavailableError` when the connection
+ * fails or takes too long, or when the site cannot answer now (429 and 5xx). Reading the body rejects in the same way.
  */
 export async function fetchClientDocument(...request: Parameters<typeof fetchPublic>): Promise<Response> {
   const response = await fetchPublic(...request).catch((error: unknown) => {

@@ -17,9 +17,10 @@ export const signingAlgorithm = 'Ed25519'
 const kept = new Set(['client_id', 'client_id_issued_at', 'client_name', 'redirect_uris', 'scope', 'grant_types'])
 
 /**
- * Makes the metadata of a client what this service supports, whether the client has registered or has a metadata
- * document: a public client that gets codes with PKCE. What a client asks for beyond that is replaced and not refused,
- * because many programs register with one text everywhere. Throws `invalid_client_metadata` or `invalid_redirect_uri`.
+ * Makes the metadata of a client what this service supports: a public client that gets codes with PKCE. It does not
+ * matter whether the client has registered or has a metadata document. What a client asks for beyond that is replaced
+ * and not refused, because many programs register with one text everywhere. Throws `invalid_client_metadata` or
+ * `invalid_redirect_uri`.
  */
 export function normaliseClient(metadata: Partial<ClientMetadata>): void {
   for (const name of Object.keys(metadata)) if (!kept.has(name)) delete metadata[name]

@@ -94,8 +94,8 @@ async function sent(connection: Connection, request: Request, options: CallOptio
 }
 
 /**
- * The path of a call. Throws a TypeError for a parameter that would make it another path: an address has no segment
- * that is empty, and `.` and `..` lead to the segments above, also when they are encoded.
+ * The path of a call. Throws a TypeError for a parameter that would make it another path. An address has no empty
+ * segment, and `.` and `..` lead to the segments above, also when they are encoded.
  */
 function pathOf(template: string, parameters: Record<string, unknown>): string {
   for (const [name, value] of Object.entries(parameters)) requireSegment(name, String(value))

@@ -3,8 +3,8 @@ import { type ErrorCode, KnowledgeBaseError } from './errors.ts'
 /** How one attempt failed. */
 export type Failure = {
   /**
-   * Which calls may be repeated: any call, since this attempt had no effect; those that may run twice without another
-   * effect; or none, since the same request fails again.
+   * Which calls may be repeated. It is any call if this attempt had no effect, or calls that may run twice without
+   * another effect. It is none if the same request fails again.
    */
   repeat: 'any' | 'repeatable' | 'none'
   /** Whether the service may have carried the request out. */

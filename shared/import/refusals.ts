@@ -22,7 +22,7 @@ const fatalCodes = new Set(['quota_exceeded', 'route_not_found', 'knowledge_base
 
 /**
  * Waits for a call of the client. Throws Refused when the service refuses this one thing. Throws a FinalRefusal when
- * the token lacks a right, or when the knowledge base is missing or full, and an ImportError when the service stays
+ * the token lacks a right, or when the knowledge base is missing or full. Throws an ImportError when the service stays
  * away.
  */
 export async function accepted<T>(call: Promise<T>): Promise<T> {

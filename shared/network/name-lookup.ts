@@ -29,10 +29,10 @@ export async function askNameServers(
 const turns = pLimit(2)
 
 /**
- * Resolves a name that a stranger has chosen to all its addresses, as the operating system does: by `/etc/hosts` and
- * the domains of the own network, too. At most two look-ups run at a time in a process, so that name servers which
- * never answer leave threads to other work. A look-up that still waits when `signal` aborts never runs. Rejects with
- * the reason of `signal`, or as `resolve` does.
+ * Resolves a name that a stranger has chosen to all its addresses, as the operating system does. It also uses
+ * `/etc/hosts` and the domains of the own network. At most two look-ups run at a time in a process, so that name
+ * servers which never answer leave threads to other work. A look-up that still waits when `signal` aborts never runs.
+ * Rejects with the reason of `signal`, or as `resolve` does.
  */
 export function askSystem(
   hostname: string,

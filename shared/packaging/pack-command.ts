@@ -53,8 +53,8 @@ function buildClient(): void {
   copyFileSync(join(folder, 'openapi.d.ts'), join(target, 'client/openapi.d.ts'))
 }
 
-// Files without dependencies, so that `npx` has nothing else to fetch. What only some commands need is in files of its
-// own, because Node reads the whole text of a file even when little of the file runs.
+// Files without dependencies, so that `npx` has nothing else to fetch. What only some commands need is in separate
+// files, because Node reads the whole text of a file even when little of the file runs.
 async function buildCommandLine(): Promise<void> {
   await build({
     entryPoints: [join(root, 'shared/cli/main.ts')],

@@ -33,7 +33,7 @@ export type JobLine = {
 type ShownJobs = { job: JobLine | null; jobs: JobLine[]; proposals: ReadonlyMap<string, Proposal> }
 
 /**
- * Reads the latest jobs of a translation, and the results of the job that is asked for, which is the latest unless
+ * Reads the latest jobs of a translation, and the results of the job that is asked for. That is the latest job unless
  * `jobId` names another job of the translation.
  */
 export async function shownJob(

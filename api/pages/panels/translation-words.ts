@@ -62,9 +62,9 @@ export const offeredLanguages = [
 ].map((locale) => ({ locale, name: languageName(locale) }))
 
 /**
- * The code of the language that a person has typed: the code of an offered language that was typed by its name, or else
- * the text as it is. The result is empty for a longer word. BCP 47 would allow such a word as the code of a language,
- * but no such code is registered.
+ * The code of the language that a person has typed. For the name of an offered language it is the code of that
+ * language, else the text as it is. The result is empty for a longer word. BCP 47 would allow such a word as the code
+ * of a language, but no such code is registered.
  */
 export function typedLocale(typed: string): string {
   const text = typed.trim()

@@ -80,9 +80,9 @@ export async function useArtifact({ db, config }: Context, key: ArtifactKey): Pr
 }
 
 /**
- * The seconds until a refresh token may be used, so that its grant has at most `mostAnHour` refreshes within an hour;
- * null when it may be used at once. Every used refresh token is known until it expires, so this bounds the rows of the
- * grant. The caller has locked the grant in an earlier statement, so the limit is exact.
+ * The seconds until a refresh token may be used, or null when it may be used at once. So its grant has at most
+ * `mostAnHour` refreshes within an hour. Every used refresh token is known until it expires, so this bounds the rows of
+ * the grant. The caller has locked the grant in an earlier statement, so the limit is exact.
  */
 export async function secondsUntilRefresh(
   { db, config }: Context,

@@ -21,7 +21,7 @@ export type Decision = { userId: string; grantId: string } | null
 export type AuthorizationServer = {
   /**
    * Answers a request for one of the paths of OAuth. `url` and `body` are what the server gets in place of what the
-   * client sent. `isConnected` says that the person of this browser has let the program in before: only then is an
+   * client sent. `isConnected` says that the person of this browser has let the program in before. Only then is an
    * error sent on to the program before the person has decided. Rejects with a PageRefusal for a page that cannot be
    * shown, and with any error of the service.
    */

@@ -5,9 +5,9 @@ const unapprovedHours = 24
 const unusedDays = 90
 
 /**
- * Deletes what has expired: requests, codes and refresh tokens; access tokens and grants a day later, so that a late
- * call is still told that its token has expired; and programs that nobody uses. At most `batch` rows of each kind are
- * deleted. Returns how many rows were deleted.
+ * Deletes expired requests, codes and refresh tokens, and programs that nobody uses. Access tokens and grants stay a
+ * day longer, so that a late call is told that its token has expired. At most `batch` rows of each kind are deleted.
+ * Returns how many rows were deleted.
  */
 export async function deleteExpiredOAuth(db: Queryable, { batch }: { batch: number }): Promise<number> {
   const results = [

@@ -112,7 +112,7 @@ function planBlock(element: Y.XmlElement, { from, to, work }: Change): void {
 }
 
 /**
- * A block of the change may be live already, without an old sibling: the change was applied before, or somebody has
+ * A block of the change may be live already, without an old sibling. The change was applied before, or somebody has
  * brought back a deleted block that a program writes anew. Plans that the live block becomes the block of the change.
  * Returns false, and plans nothing, if both have contents of their own, so that both blocks must stay.
  */

@@ -4,8 +4,8 @@ import type { BlockConflict, Merge } from '../sync/merge.ts'
 const marks = { mine: '<<<<<<< yours', between: '=======', theirs: '>>>>>>> theirs' }
 
 /**
- * A merge as a person resolves it in an editor: each block in conflict shows both versions between the marks that
- * version control has made familiar. A conflict of the block `document` shows both versions of the whole text.
+ * A merge as a person resolves it in an editor. Each block in conflict shows both versions between the marks of version
+ * control. A conflict of the block `document` shows both versions of the whole text.
  */
 export function withMarkers({ merged, conflicts }: Merge): string {
   const conflictOf = new Map(conflicts.map((conflict) => [conflict.block_id, conflict]))

@@ -21,7 +21,7 @@ export function configDirectory(env: NodeJS.ProcessEnv, platform = process.platf
 
 /**
  * The file with the tokens of the user. Nobody else can read the file or its folder. A change replaces the file as a
- * whole, so that no reader and no crash ever meets half of it, and changes of several processes follow each other.
+ * whole, so that no reader and no crash ever meets half of it. Changes of several processes follow each other.
  */
 export class LoginFile {
   readonly path: string

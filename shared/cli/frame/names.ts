@@ -8,8 +8,9 @@ export type NamedDocument = { type: 'document'; id: string; block: string | null
 export type NamedPlace = { type: 'knowledge_base' | 'folder'; id: number }
 
 /**
- * The document that a person names: by its id, by `svc://doc/…`, by the address of its page, or by the path of names
- * that leads to it, such as `Zoo/Mammals/Elephants`. Throws a Failure for a name that no document has, or several.
+ * The document that a person names: by its id, by `svc://doc/…`, or by the address of its page. A path of names that
+ * leads to it also names it, such as `Zoo/Mammals/Elephants`. Throws a Failure for a name that no document has, or
+ * several.
  */
 export async function documentNamed(connection: Connection, name: string): Promise<NamedDocument> {
   const direct = directName(connection, name)
@@ -24,8 +25,8 @@ export async function documentNamed(connection: Connection, name: string): Promi
 }
 
 /**
- * The knowledge base or folder that a person names: a knowledge base by its id, a folder by `folders/` and its id, both
- * by the address of their page or by their path. Throws a Failure as `documentNamed` does.
+ * The knowledge base or folder that a person names: a knowledge base by its id, a folder by `folders/` and its id. The
+ * address of the page and the path name both. Throws a Failure as `documentNamed` does.
  */
 export async function placeNamed(connection: Connection, name: string): Promise<NamedPlace> {
   const direct = directName(connection, name)
@@ -116,8 +117,8 @@ function descend(nodes: readonly Node[], walk: { rest: string; above: string; fo
   }
 }
 
-// What follows the name and a slash at the beginning of the path; '' when the path is the name, null when the path does
-// not begin with the name.
+// What follows the name and a slash at the beginning of the path. It is '' when the path is the name, and null when the
+// path does not begin with the name.
 function restBehind(path: string, name: string): string | null {
   const start = name.normalize('NFC')
   if (path === start) return ''

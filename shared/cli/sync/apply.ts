@@ -235,7 +235,7 @@ type LabelWrite = {
   theirs: RemoteDocument
 }
 
-// Writes title, tags, properties and folder if they differ. Returns null if the document is gone, and `changed` if
+// Writes title, tags, properties and folder if they differ. Returns null if the document is gone. Returns `changed` if
 // somebody has changed them since the document was listed, so that the merge has to begin anew.
 async function writeLabels({ service, folders }: Work, { action, labels, theirs }: LabelWrite) {
   const folderId = await folders.idOf(directoryOf(action.path))

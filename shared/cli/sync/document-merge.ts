@@ -26,8 +26,8 @@ export type DocumentMergeInput = {
 }
 
 /**
- * The result: labels and body for both sides. If there are conflicts, `copy` is the text of a file in which the own
- * version is in place of each conflict; otherwise it is null.
+ * The result: labels and body for both sides. If there are conflicts, `copy` is the text of a file with the own version
+ * in place of each conflict. Otherwise it is null.
  */
 export type DocumentMerge = { labels: MergedLabels; body: string; conflicts: BlockConflict[]; copy: string | null }
 
@@ -80,7 +80,8 @@ function withFrontMatter(mine: FileParts, base: FileParts | null): FileParts {
   return { ...mine, title: base.title, tags: base.tags, properties: base.properties }
 }
 
-// The front matter of the body as the file has it: word for word as in the known body if the file has not changed it.
+// The front matter of the body as the file has it. If the file has not changed it, it is word for word as in the known
+// body.
 function ownFrontMatter(parts: { mine: FileParts; base: FileParts | null; theirs: FileParts }, known: string) {
   const before = parts.base ?? parts.theirs
   if (parts.mine.frontMatter === before.frontMatter) return splitMarkdown(known).frontMatter

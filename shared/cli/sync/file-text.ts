@@ -11,7 +11,7 @@ export type Titled = Labels & { id: string }
 /**
  * A file as it was read. `documentId` and `title` are null if the front matter does not name them. `frontMatter` is the
  * YAML that belongs to the body of the document, and `markdown` the text behind the front matter. `isMapping` is false
- * if there is no front matter, or if it is no mapping of YAML; such front matter belongs to the body as a whole.
+ * if there is no front matter, or if it is no mapping of YAML. Such front matter belongs to the body as a whole.
  */
 export type FileParts = {
   documentId: string | null
@@ -73,8 +73,8 @@ export function bodyOf({ frontMatter, markdown }: Pick<FileParts, 'frontMatter' 
 }
 
 /**
- * The entries of the front matter of a body that stay there when the file is read, because no tag and no property of
- * the document has taken their place.
+ * The entries of the front matter of a body that stay there when the file is read. No tag and no property of the
+ * document has taken their place.
  */
 export function keptEntries(body: string, { tags, properties }: Omit<Labels, 'title'>): Set<string> {
   const kept = new Set<string>()

@@ -69,7 +69,7 @@ export async function linksToFile(
 }
 
 /**
- * True if a link of a file has to be written anew: its document's file or the file itself has moved, or another
+ * True if a link of a file has to be written anew. Its document's file or the file itself has moved, or another
  * document has taken the place of its document.
  */
 export function isOutdated(links: FileLinks, path: string, { idAt, pathOf }: LinkPlaces): boolean {
@@ -107,8 +107,8 @@ function leadsTo(address: string, from: string, target: string): boolean {
   return path === target || `${path}.md` === target
 }
 
-// The links of longer texts, and of texts with more brackets, stay as they are: parsing takes the square of the number
-// of brackets in the worst case, which is about a second for so many.
+// The links of longer texts, and of texts with more brackets, stay as they are. In the worst case, parsing takes the
+// square of the number of brackets, which is about a second here.
 const mostCharacters = 1024 * 1024
 const mostBrackets = 5000
 

@@ -15,8 +15,8 @@ export type Expected = string | null
 
 /**
  * Writes, moves and deletes files below a folder. A file is written as a whole or not at all, and only if it is still
- * what was read. A program that had the file open and writes to it nevertheless writes to the replaced file, which is
- * kept until `settle` has looked at it.
+ * what was read. A program that had the file open may write to the replaced file. That file is kept until `settle` has
+ * looked at it.
  */
 export class LocalWriter {
   readonly #root: string

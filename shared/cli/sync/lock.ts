@@ -43,7 +43,7 @@ function placeLock(path: string, text: string): boolean {
   }
 }
 
-// Removes the lock if it has the text, and no other lock that has taken its place meanwhile: only one process at a time
+// Removes the lock if it has the text, and no other lock that has taken its place meanwhile. Only one process at a time
 // may remove a lock with a certain text. Returns false if another process is about to do so.
 function removeLock(path: string, text: string): boolean {
   const claim = `${path}-${hashOf(text)}`

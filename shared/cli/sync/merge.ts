@@ -67,8 +67,8 @@ export function mergeParts({ base, mine, theirs }: Record<'base' | 'mine' | 'the
   }
 }
 
-// A text of a merge: the texts of its blocks in their order, and the text without an anchor by the id of the block
-// above it, which is null at the beginning.
+// A text of a merge: the texts of its blocks in their order, and the text without an anchor by the block above it. The
+// id of that block is null at the beginning.
 type Side = { texts: Map<string, string>; loose: Map<string | null, string[]> }
 type Sides = { base: Side; mine: Side; theirs: Side }
 

@@ -122,8 +122,7 @@ export class SyncService {
 
   /**
    * Changes metadata and folder. Returns null if the document is gone. If the answer is lost, the document is looked
-   * at: the change is made once more if the document is as before, and `changed` means that somebody else has changed
-   * it.
+   * at. The change is made once more if the document is as before. `changed` means that somebody else has changed it.
    */
   async change(before: RemoteDocument, change: DocumentChange): Promise<RemoteDocument | 'changed' | null> {
     try {

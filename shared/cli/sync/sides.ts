@@ -21,8 +21,8 @@ export type LocalFile = {
 }
 
 /**
- * What the last sync has left of a document: the path, hash and links of its file, the document of the service, and the
- * hash of its body as Markdown, under which the state keeps that text.
+ * What the last sync has left of a document: the path, hash and links of its file, and the document of the service.
+ * `body` is the hash under which the state keeps the body as Markdown.
  */
 export type Entry = {
   id: string

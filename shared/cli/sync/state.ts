@@ -28,9 +28,9 @@ export type StateChange =
 const format = 1
 
 /**
- * The state of the last sync of a folder, below `.knowledge-base/`: a log with a line of JSON for each change, and the
- * bodies of the last sync as Markdown. A line is appended as soon as both sides have what it says. So a killed sync
- * continues where it was: a line that was not written in full is left out, and its document is compared again.
+ * The state of the last sync of a folder, below `.knowledge-base/`. It is a log with a line of JSON for each change,
+ * and the bodies of the last sync as Markdown. A line is appended as soon as both sides have what it says. So a killed
+ * sync continues where it was: a line that was not written in full is left out, and its document is compared again.
  */
 export class SyncState {
   readonly target: SyncTarget

@@ -5,8 +5,8 @@ import { basename, join } from 'node:path'
 const pollMs = 2000
 
 /**
- * Watches the files of folders. Each folder is watched by itself: a recursive watch of Node loses sight of a file that
- * was replaced by another file, which is how many programs save.
+ * Watches the files of folders. Each folder is watched by itself. Many programs replace a file to save it, and a
+ * recursive watch of Node loses sight of such a file.
  */
 export class WatchedFolders {
   readonly #root: string

@@ -98,8 +98,8 @@ function isLong(doc: DocumentNode): boolean {
   return doc.childCount > mostBlocks
 }
 
-// The blocks that are shown: near the screen, beside both ends of the selection, and the ends of the document, to which
-// keys of the browser lead.
+// The blocks that are shown: near the screen, beside both ends of the selection, and the ends of the document. Keys of
+// the browser lead to these ends.
 function rangesShown({ doc, selection }: EditorState, near: Range): Range[] {
   const ends = [selection.anchor, selection.head].map((position): Range => {
     const index = indexAt(doc, position)

@@ -10,7 +10,7 @@ type Drag = { slice: Slice; move: boolean; node?: Selection | undefined }
 
 /**
  * Drops what is dragged as it is at the drop. ProseMirror drops what was there when the drag began, and a move deletes
- * what is there now, so it would delete what others have written during the drag. Whether the drop moves or copies is
+ * what is there now. So it would delete what others have written during the drag. Whether the drop moves or copies is
  * decided at the drop, too. A drop does nothing when others have deleted or parted the dragged blocks.
  */
 export function droppedBlocks(): Plugin {

@@ -7,7 +7,7 @@ const kinds = { bulletList: 'listItem', orderedList: 'listItem', taskList: 'task
 type Kind = keyof typeof kinds
 
 /**
- * Turns a list into a list of another kind. The list and its items keep their ids, and the items stay in one list, also
+ * Turns a list into a list of another kind. The list and its items keep their ids. The items stay in one list, also
  * between items that are done and items that cannot be done.
  */
 export const Lists = Extension.create({

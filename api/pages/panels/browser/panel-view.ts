@@ -1,5 +1,5 @@
-// The pause after the document was stored until the panel is asked for again, and the pauses while something is being
-// derived, from the first to the longest. All are in milliseconds.
+// The pause after the document was stored until the panel is asked for again. Then the first and the longest pause
+// while something is being derived. All are in milliseconds.
 const storedPause = 1500
 const pendingPauses = { first: 1500, longest: 30_000 }
 
