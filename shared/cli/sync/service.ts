@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type components, type KnowledgeBase, KnowledgeBaseError } from '../../client/client.ts'
+import { type Body, bodyOf, type ReadBody, readBodyOf } from './body.ts'
 import { areSameLabels, type Labels } from './labels.ts'
 import type { Folder } from './paths.ts'
 import type { RemoteDocument } from './sides.ts'
@@ -14,12 +15,6 @@ export type Listing = {
   folders: Map<number, Folder>
   outside: ReadonlySet<number>
 }
-
-/** A body as Markdown with anchors, and its version. */
-export type Body = { markdown: string; version: string }
-
-/** A body as the service has read it. `losses` says what of the sent text the body cannot keep. */
-export type ReadBody = Body & { losses: string[] }
 
 /** A new document. `id` is chosen by the sync, so that a creation can be repeated. */
 export type NewDocument = Labels & { id: string; folder_id: number | null; markdown: string }
@@ -243,24 +238,6 @@ type TreeNode = { type: string; id: number; name: string; parent_id: number | nu
 function remoteOf({ id, title, tags, properties, folder_id, version }: ServiceDocument): RemoteDocument {
   return { id, title, tags, properties, folder_id, version }
 }
-
-function bodyOf(data: { content?: string; version: string }): Body {
-  return { markdown: data.content ?? '', version: data.version }
-}
-
-/** The body of an answer to a text that was sent, with what the body cannot keep of the text. */
-export function readBodyOf(data: { content?: string; version: string; warnings?: readonly Warning[] }): ReadBody {
-  return { ...bodyOf(data), losses: (data.warnings ?? []).filter(isLoss).map(({ message }) => message) }
-}
-
-type Warning = components['schemas']['Warning']
-
-// True if a warning tells of content that is gone. A block that the body still has is not gone: only its Markdown is.
-function isLoss({ code, block_id }: Warning): boolean {
-  return lossCodes.has(code) || (code === 'block_dropped' && block_id === null)
-}
-
-const lossCodes = new Set(['image_dropped', 'link_removed', 'warnings_truncated'])
 
 // The answer, or null if the resource is gone or the call was refused with one of the codes.
 async function absent<T>(answer: Promise<T>, ...codes: string[]): Promise<T | null> {
