@@ -8,7 +8,9 @@ import { nextPath } from '../api/pages/account-page.ts'
 import { bootstrap } from '../shared/auth/bootstrap.ts'
 import { deleteExpiredSignIns, sessionLimits } from '../shared/auth/sessions.ts'
 import { inTransaction } from '../shared/database/database.ts'
+import { p } from './body/build.ts'
 import { Client } from './support/client.ts'
+import { make } from './support/documents.ts'
 import { root } from './support/processes.ts'
 import { runs } from './support/property-runs.ts'
 import { startTestService, type TestService } from './support/service.ts'
@@ -20,7 +22,8 @@ const shared = await startTestService(t)
 
 t.test('a person signs in, comes to where they were going, and leaves again', async (t) => {
   const service = await startTestService(t)
-  const { user_id } = await service.signUp(ada)
+  const signedUp = await service.signUp(ada)
+  const { user_id } = signedUp
   const browser = new Visitor(service.origin)
   const sent = await browser.get('/device?user_code=BCDF-GHJK')
   t.match(sent, { status: 303, location: '/login?next=%2Fdevice%3Fuser_code%3DBCDF-GHJK' })
@@ -43,15 +46,20 @@ t.test('a person signs in, comes to where they were going, and leaves again', as
 
   const kept = browser.cookies.get('svc_session') ?? ''
   // The editor notes a document with text that only this browser has.
-  const documentId = `doc_${'0'.repeat(26)}`
-  browser.cookies.set(`svc_unsent_${documentId}`, '<Trunks>')
+  const { id: documentId } = await make(signedUp, [p('Water')], { title: '<Trunks>' })
+  const deleted = `doc_${'0'.repeat(26)}`
+  const own = [documentId, deleted].map((id) => `svc_unsent_${user_id}_${id}`)
+  const foreign = `svc_unsent_user_${'0'.repeat(26)}_doc_${'1'.repeat(26)}`
+  for (const name of [...own, foreign]) browser.cookies.set(name, 'yes')
   const asked = await browser.post('/logout', {})
   t.equal(asked.status, 409)
   t.match(asked.html, `<a href="/d/${documentId}"><bdi>&lt;Trunks&gt;</bdi></a>`)
+  t.match(asked.html, `<a href="/d/${deleted}">A document that was deleted`)
+  t.notMatch(asked.html, '1'.repeat(26), 'documents of other people are not named')
   t.equal(asked.headers.get('clear-site-data'), null, 'nothing is deleted yet')
   t.equal((await browser.get('/account/tokens')).status, 200)
   t.match(await browser.post('/logout', { anyway: 'yes' }), { status: 303, location: '/login' })
-  t.notOk(browser.cookies.has(`svc_unsent_${documentId}`))
+  for (const name of [...own, foreign]) t.notOk(browser.cookies.has(name))
   t.notOk(browser.cookies.has('svc_session'))
   browser.cookies.set('svc_session', kept)
   t.match(await browser.get('/account/tokens'), { status: 303 }, 'the session has ended, not only its cookie')

@@ -2,10 +2,11 @@ import type { ErrorCode } from '../../shared/errors/errors.ts'
 
 /**
  * The reasons for which a connection to a document is denied or closed (api/guide/collaboration.md#refusals). They are
- * codes of errors of the API, except `too_many_connections`, which only live editing has.
+ * codes of errors of the API, except `too_many_connections` and `document_replaced`, which only live editing has.
  */
 export type DenialReason =
   | 'too_many_connections'
+  | 'document_replaced'
   | Extract<
       ErrorCode,
       | 'missing_token'

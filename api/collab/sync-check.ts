@@ -1,7 +1,9 @@
 import type { Connection } from '@hocuspocus/server'
 import { messageYjsSyncStep1, messageYjsSyncStep2, messageYjsUpdate } from 'y-protocols/sync'
+import { decodeStateVector } from 'yjs'
 import { type CheckedUpdate, checkUpdate, RefusedUpdate } from '../../shared/body/yjs/client-update.ts'
-import { reset, SilentError, tryAgainLater } from './closing.ts'
+import { hasOtherDerivation } from '../../shared/body/yjs/derivation.ts'
+import { closeConnection, reset, SilentError, tryAgainLater } from './closing.ts'
 import type { MessageGate } from './message-gate.ts'
 import type { CollabMetrics } from './metrics.ts'
 import type { OpenDocument } from './open-document.ts'
@@ -30,7 +32,7 @@ export async function checkSync(connection: EditorConnection, message: SyncMessa
     connection.context.socket.close(...reset)
     throw new SilentError()
   }
-  if (type === messageYjsSyncStep1) return
+  if (type === messageYjsSyncStep1) return refuseOtherDerivation(connection, { stateVector: payload, metrics })
   if (type !== messageYjsSyncStep2 && type !== messageYjsUpdate) refuse(connection, metrics)
   // An editor that comes back learns whether its text is stored, after it has learned that its text has arrived.
   if (type === messageYjsSyncStep2) setImmediate(() => opened.greet(connection))
@@ -47,6 +49,18 @@ export async function checkSync(connection: EditorConnection, message: SyncMessa
   opened.announce(update, connection)
 }
 
+// An editor can bring a Y document that the service no longer has, for instance since a backup was put back. Merged with
+// the document of the service, it would bring every block twice.
+function refuseOtherDerivation(
+  connection: EditorConnection,
+  { stateVector, metrics }: { stateVector: Uint8Array; metrics: CollabMetrics },
+): void {
+  const vector = readStateVector(stateVector) ?? refuse(connection, metrics)
+  if (!hasOtherDerivation(connection.document, vector)) return
+  closeConnection(connection, 'document_replaced')
+  throw new SilentError()
+}
+
 // An editor that connects anew sends everything that is missing in one update, which may be right then. Hocuspocus
 // would answer an update that Yjs cannot read as if it had been applied.
 function readUpdate(
@@ -58,6 +72,14 @@ function readUpdate(
   } catch (error) {
     if (!(error instanceof RefusedUpdate)) throw error
     return refuse(connection, metrics)
+  }
+}
+
+function readStateVector(bytes: Uint8Array): Map<number, number> | null {
+  try {
+    return decodeStateVector(bytes)
+  } catch {
+    return null
   }
 }
 

@@ -1,7 +1,8 @@
 import { keyedHash, sameText } from '../../shared/auth/keyed-hash.ts'
 import { checkPassword } from '../../shared/auth/passwords.ts'
-import { comparedEmail } from '../../shared/auth/queries.ts'
+import { comparedEmail, membershipsOf } from '../../shared/auth/queries.ts'
 import { randomText } from '../../shared/auth/tokens.ts'
+import { titlesOf } from '../../shared/documents/queries.ts'
 import { addressOf } from '../http/requesters.ts'
 import type { Guesses } from '../http/throttles.ts'
 import { nextPath } from './account-page.ts'
@@ -9,7 +10,7 @@ import { type Browser, browserOf, isProgram, refuseOtherSites, requireOwnForm, s
 import { cookieOf, setCookie } from './cookies.ts'
 import { type PageAnswer, type PageCall, page } from './page.ts'
 import { view } from './render.ts'
-import { forgetUnsent, type Unsent, unsentDocuments } from './unsent-text.ts'
+import { forgetUnsent, unsentDocumentIds } from './unsent-text.ts'
 
 // The most characters of a password. No account has a longer password, so hashing a longer text would only cost time.
 const longestPassword = 1024
@@ -47,6 +48,9 @@ export const loginPage = page({
   },
 })
 
+/** A document with unsent text. The title is null when the person does not see the document any more. */
+type Unsent = { documentId: string; title: string | null }
+
 const signOutView = view<{ unsent: Unsent[] }>('sign-out')
 
 /**
@@ -58,16 +62,29 @@ export const logoutPage = page({
   path: '/logout',
   async post(call) {
     refuseOtherSites(call)
-    const unsent = unsentDocuments(call.request)
+    const browser = await browserOf(call)
+    const unsent = await unsentOf(call, browser)
     const isMeant = unsent.length === 0 || (await call.form()).field('anyway') !== ''
     if (!isMeant) return { status: 409, html: signOutView({ title: 'Sign out', unsent }) }
-    await signOut(call, await browserOf(call))
+    await signOut(call, browser)
     forgetUnsent(call)
     // The editor keeps copies of documents in the browser, which the next person must not find.
     call.response.set('Clear-Site-Data', '"storage"')
     return { location: '/login' }
   },
 })
+
+// The documents of which the browser keeps text of its person that was not sent.
+async function unsentOf({ service: { database }, request }: PageCall, { signedIn }: Browser): Promise<Unsent[]> {
+  const ids = signedIn === null ? [] : unsentDocumentIds(request, signedIn.userId)
+  if (signedIn === null || ids.length === 0) return []
+  const memberships = await membershipsOf(database, signedIn.userId)
+  const workspaceIds = memberships.map(({ workspace_id }) => workspace_id)
+  const known = new Map(
+    (await titlesOf(database, { documentIds: ids, workspaceIds })).map(({ id, title }) => [id, title]),
+  )
+  return ids.map((documentId) => ({ documentId, title: known.get(documentId) ?? null }))
+}
 
 async function userOf(call: PageCall, credentials: { email: string; password: string }): Promise<string | null> {
   if (credentials.password.length > longestPassword) return null

@@ -7,23 +7,23 @@ import { documentIdPattern } from '../../shared/schema/ids.ts'
  * browsers send with the form that signs out (`editor/browser/unsent-cookie.ts`).
  */
 
-const name = new RegExp(`^svc_unsent_(${documentIdPattern.slice(1, -1)})$`)
+const prefix = 'svc_unsent_'
+const isDocumentId = new RegExp(documentIdPattern)
 
-/** A document with text that the browser has not sent, and its title as the editor had it. */
-export type Unsent = { documentId: string; title: string }
-
-/** The documents of which the browser keeps text that was not sent. */
-export function unsentDocuments({ headers }: Request): Unsent[] {
-  return Object.entries(parseCookie(headers.cookie ?? '')).flatMap(([cookie, title = '']) => {
-    const [, documentId] = name.exec(cookie) ?? []
-    return documentId === undefined ? [] : [{ documentId, title }]
-  })
+/** The ids of the documents of which the browser keeps text that a user has typed and that was not sent. */
+export function unsentDocumentIds(request: Request, userId: string): string[] {
+  const own = `${prefix}${userId}_`
+  const names = unsentCookies(request).filter((name) => name.startsWith(own))
+  return names.map((name) => name.slice(own.length)).filter((id) => isDocumentId.test(id))
 }
 
-/** Makes the browser forget which documents have text that was not sent. */
+/** Makes the browser forget which documents of all users have text that was not sent. */
 export function forgetUnsent({ request, response }: { request: Request; response: Response }): void {
-  for (const { documentId } of unsentDocuments(request)) {
-    const cookie = { name: `svc_unsent_${documentId}`, value: '', path: '/logout', maxAge: 0 }
-    response.append('Set-Cookie', stringifySetCookie(cookie))
+  for (const name of unsentCookies(request)) {
+    response.append('Set-Cookie', stringifySetCookie({ name, value: '', path: '/logout', maxAge: 0 }))
   }
+}
+
+function unsentCookies({ headers }: Request): string[] {
+  return Object.keys(parseCookie(headers.cookie ?? '')).filter((name) => name.startsWith(prefix))
 }

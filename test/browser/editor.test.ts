@@ -208,19 +208,65 @@ t.test('the editor of the service', { skip: noChromium }, async (t) => {
     await elsewhere.getByRole('heading', { name: 'Sign out and lose what was not sent?' }).waitFor()
     t.equal(await elsewhere.getByRole('link', { name: 'Document' }).getAttribute('href'), `/d/${id}`)
     await elsewhere.close()
+    // The storage of the browser is slow, and the page goes before the last letters are there.
+    await one.page.evaluate(occupiedStorage)
+    await one.type({ block: 0 }, ', to the last letter')
     await one.page.reload()
     await one.page.locator('.ProseMirror').waitFor()
     await one.state.getByText('Your changes are kept on this device').waitFor()
-    t.strictSame(texts(await one.blocks()), ['Water before and while it was away', 'Food'])
+    const kept = 'Water before and while it was away, to the last letter'
+    t.strictSame(texts(await one.blocks()), [kept, 'Food'])
     await one.type({ block: 1 }, ' too')
     await patch(ada, { id, block: blocks[1] }, 'Good Food')
     await service.restartCollab()
     const after = await untilAllSee(ada, id, [one])
-    t.strictSame(texts(after), ['Water before and while it was away', 'Good Food too'])
+    t.strictSame(texts(after), [kept, 'Good Food too'])
     t.strictSame(ids(after), ids(blocks))
     await one.state.getByText('Saved').waitFor()
     await one.page.close()
   })
+
+  t.test(
+    'text that cannot be sent is neither lost nor there twice after a restored backup or a deletion',
+    async (t) => {
+      const [restored, deleted] = [await make(ada, [p('Water'), p('Food')]), await make(ada, [p('Sleep')])]
+      const pages = [
+        await WrittenPage.open(adas, { origin, id: restored.id }),
+        await WrittenPage.open(adas, { origin, id: deleted.id }),
+      ]
+      await Promise.all(pages.map((page) => page.state.getByText('Saved').waitFor()))
+      service.collab().signal('SIGKILL')
+      await service.collab().ended
+      for (const page of pages) {
+        await page.state.getByText('Offline').waitFor()
+        await page.type({ block: 0 }, ' of elephants')
+        await page.state.getByText('Your changes are kept on this device').waitFor()
+      }
+      // Somebody else signs in, in the same browser.
+      const cookies = await adas.context.cookies()
+      await adas.context.addCookies(await graces.context.cookies())
+      const other = await WrittenPage.open(adas, { origin, id: (await make(grace, [p('Ears')])).id })
+      await other.page.close()
+      await adas.context.addCookies(cookies)
+      for (const { page } of pages) {
+        await page.reload()
+        await page.getByText('of elephants').waitFor()
+      }
+      // A backup from before the document was first opened has no Y document of it.
+      await service.database.query(sql.unsafe`DELETE FROM document_y_states WHERE document_id = ${restored.id}`)
+      t.equal((await ada.delete(`/documents/${deleted.id}`)).status, 204)
+      await service.restartCollab()
+      const [anew, gone] = pages as [WrittenPage, WrittenPage]
+      await anew.page.getByRole('alert').getByText('another state of this document').waitFor()
+      t.match(await anew.page.getByRole('alert').textContent(), 'This text of yours was not saved:of elephants')
+      t.strictSame(texts(await untilAllSee(ada, restored.id, [anew])), ['Water', 'Food'])
+      await anew.type({ block: 1 }, ' of birds')
+      t.strictSame(texts(await untilAllSee(ada, restored.id, [anew])), ['Water', 'Food of birds'])
+      await gone.page.getByRole('alert').getByText('This document was deleted').waitFor()
+      t.match(await gone.page.getByRole('alert').textContent(), 'This text of yours was not saved:of elephants')
+      await Promise.all(pages.map(({ page }) => page.close()))
+    },
+  )
 
   t.test('when the browser cannot keep what is typed, the page says so and does not call it kept', async (t) => {
     const { id } = await make(ada, [p('Water')])
@@ -306,6 +352,18 @@ t.test('the editor of the service', { skip: noChromium }, async (t) => {
     )
   })
 })
+
+// Keeps a transaction of the copies of a page open, so that nothing else is written into them.
+const occupiedStorage = `indexedDB.databases().then((copies) => Promise.all(copies.map(({ name }) => new Promise((resolve) => {
+  indexedDB.open(name).onsuccess = ({ target: { result } }) => {
+    const store = result.transaction('updates', 'readwrite').objectStore('updates')
+    const again = () => {
+      store.count().onsuccess = again
+      resolve()
+    }
+    again()
+  }
+}))))`
 
 // Waits until the API and all pages have the same blocks, and returns them.
 async function untilAllSee(client: Client, id: string, pages: WrittenPage[]): Promise<BlockNode[]> {

@@ -8,6 +8,9 @@ import { Awareness, applyAwarenessUpdate, encodeAwarenessUpdate } from 'y-protoc
 import * as Y from 'yjs'
 import { endSession, startSession } from '../../shared/auth/sessions.ts'
 import { mintTicket } from '../../shared/auth/tickets.ts'
+import { plainText } from '../../shared/body/text.ts'
+import { bodyFragment } from '../../shared/body/yjs/encoding.ts'
+import { deriveState } from '../../shared/body/yjs/state.ts'
 import { sql } from '../../shared/database/database.ts'
 import { newId } from '../../shared/schema/ids.ts'
 import { p } from '../body/build.ts'
@@ -306,6 +309,25 @@ t.test('a person who comes back is seen at once, and is gone when they leave', a
     person.close()
     await until(async () => seen() === undefined)
   }
+})
+
+t.test('an editor with a Y document from before a restored backup is closed, and doubles no block', async (t) => {
+  const { collab, ada, id } = await started(t)
+  const reading = await opened(t, collab, { token: ada.token, id })
+  const { blocks, etag } = await bodyOf(ada, id)
+  const doc = new Y.Doc()
+  Y.applyUpdate(doc, deriveState({ type: 'doc', content: blocks }))
+  const person = new Person({ url: collab.url, token: ada.token, documentId: id, doc })
+  t.teardown(() => person.close())
+  const closed = Promise.withResolvers<string>()
+  person.provider.on('close', ({ event }: { event: { reason: string } }) => closed.resolve(event.reason))
+  t.equal(await closed.promise, 'document_replaced')
+  person.type(' of old', 0)
+  reading.type(' of now', 0)
+  await until(async () => (await bodyOf(ada, id)).etag !== etag)
+  const texts = (await bodyOf(ada, id)).blocks.map(plainText)
+  t.strictSame(texts, ['one of now', 'two'])
+  t.equal(bodyFragment(doc).length, 2, 'nor has the editor got anything')
 })
 
 t.test('more editors than a document or a process takes are refused until one leaves', async (t) => {

@@ -1,5 +1,6 @@
 import * as Y from 'yjs'
 import { type Application, applyDocument } from './apply.ts'
+import { derivationClient } from './derivation.ts'
 import { bodyFragment, type RawDocument, readDocument, writeNodes } from './encoding.ts'
 
 /**
@@ -35,10 +36,11 @@ export function leaveFormats(doc: Y.Doc): void {
 /**
  * Derives the first Y state of a body (Yjs encoding v1). Call this function once in the life of a document, while the
  * row of the document is locked. Store the result before anybody is served. Two derived states have different client
- * ids, so Yjs would merge them to a body with every block twice.
+ * ids, so Yjs would merge them to a body with every block twice. `derivation.ts` tells them apart.
  */
 export function deriveState(body: RawDocument): Uint8Array {
   const doc = new Y.Doc({ gc: true })
+  doc.clientID = derivationClient()
   doc.transact(() => bodyFragment(doc).insert(0, writeNodes(body.content)))
   return Y.encodeStateAsUpdate(doc)
 }

@@ -1,10 +1,18 @@
 import { HocuspocusProvider } from '@hocuspocus/provider'
+import { fromBase64 } from 'lib0/buffer'
 import { type Doc, decodeStateVector, encodeStateVector } from 'yjs'
 import { storedEvent } from '../../panels/browser/stored.ts'
 import type { LocalCopy } from './local-copy.ts'
 import type { PageData } from './page-data.ts'
-import { forgetRefusedText, keepRefusedText, keptRefusedText, textBeyond, watchRefusals } from './refused-changes.ts'
-import { closingWords, type SaveFacts, saveStateOf } from './save-state.ts'
+import {
+  forgetRefusedText,
+  keepRefusedText,
+  keptRefusedText,
+  type RefusedText,
+  textBeyond,
+  watchRefusals,
+} from './refused-changes.ts'
+import { closingWords, refusalWords, type SaveFacts, saveStateOf } from './save-state.ts'
 import type { StatusLine } from './status-line.ts'
 import { requestTicket, TicketRefusal } from './tickets.ts'
 import { noteUnsent } from './unsent-cookie.ts'
@@ -28,17 +36,18 @@ export class Connection {
   #pause = 0
   /** Whether this page has sent, or will send, something that was typed here. */
   #hasWritten: boolean
-  /** How many insertions of this page are stored. */
-  #stored = 0
+  /** The Yjs clients whose text this page sends, each with the number of its insertions that are stored. */
+  #own: Map<number, number>
   #isNotedUnsent = false
 
   constructor(parts: Parts) {
     const { live, page, copy } = parts
     this.#parts = parts
+    this.#own = new Map([[live.clientID, 0], ...(copy?.unsaved ?? [])])
     this.#facts = {
       connection: 'opening',
       writing: page.mayWrite,
-      unsaved: copy?.hadUnsaved ?? false,
+      unsaved: copy !== null && copy.unsaved.size > 0,
       refusal: null,
       copy: copy === null ? 'none' : 'current',
     }
@@ -52,7 +61,7 @@ export class Connection {
       onAuthenticationFailed: ({ reason }) => this.#onDenied(reason),
       onSynced: () => this.#update({ connection: 'open' }),
       onDisconnect: () => this.#update({ connection: 'lost' }),
-      onClose: ({ event }) => finalReasons.has(event.reason) && this.#end(event.reason),
+      onClose: ({ event }) => this.#onClosed(event.reason),
       onStateless: ({ payload }) => this.#onMessage(JSON.parse(payload) as ServiceMessage),
     })
     live.on('update', (_update: Uint8Array, origin: unknown) => {
@@ -66,7 +75,7 @@ export class Connection {
     void copy?.ended.then(() => this.#update({ copy: 'none' }))
     watchRefusals(this.provider, {
       isConcerned: () => this.#hasWritten,
-      onRefused: (text) => void this.#onRefused(text),
+      onRefused: (text) => void this.#onRefused({ reason: 'forbidden', text }),
     })
     this.#showRefused(keptRefusedText(page.documentId))
     this.#update({})
@@ -128,39 +137,62 @@ export class Connection {
       })
     }
     const isAll = message.type === 'saved' && message.complete && !this.provider.hasUnsyncedChanges
-    if (isAll && this.#stored >= this.#insertions) this.#update({ unsaved: false, refusal: null })
+    const { clientID } = this.#parts.live
+    const isStored = (this.#own.get(clientID) ?? 0) >= (this.#vector.get(clientID) ?? 0)
+    if (!isAll || !isStored) return
+    this.#own = new Map([[clientID, this.#own.get(clientID) ?? 0]])
+    this.#update({ unsaved: false, refusal: null })
   }
 
   #onSaved(stateVector: string): void {
-    const stored = decodeStateVector(Uint8Array.from(atob(stateVector), (sign) => sign.charCodeAt(0)))
-    this.#stored = Math.max(this.#stored, stored.get(this.#parts.live.clientID) ?? 0)
+    const vector = decodeStateVector(fromBase64(stateVector))
+    for (const [client, stored] of this.#own) this.#own.set(client, Math.max(stored, vector.get(client) ?? 0))
     document.dispatchEvent(new Event(storedEvent))
   }
 
-  // How many insertions this page has made, in the count of Yjs.
-  get #insertions(): number {
-    return this.#vector.get(this.#parts.live.clientID) ?? 0
-  }
-
+  // How many insertions each client has made that this page knows.
   get #vector(): Map<number, number> {
     return decodeStateVector(encodeStateVector(this.#parts.live))
   }
 
-  // Nobody else has the refused changes, so the page comes anew without them. A second refusal is only told.
-  async #onRefused(text: string): Promise<void> {
-    const { page, copy } = this.#parts
-    if (!keepRefusedText(page.documentId, text)) return this.#showRefused(text)
+  /** The text that this browser has typed and that is not known to be stored. */
+  get #unsavedText(): string {
+    if (!this.#facts.unsaved) return ''
+    return textBeyond(this.#parts.live, new Map([...this.#vector, ...this.#own]))
+  }
+
+  #onClosed(reason: string): void {
+    if (reason === 'document_replaced') void this.#onReplaced()
+    else if (finalReasons.has(reason)) this.#end(reason)
+  }
+
+  // The service would merge the text of this page with the document that took its place, and every block would be there
+  // twice. So the page comes anew with the document of the service.
+  async #onReplaced(): Promise<void> {
+    const refused: RefusedText = { reason: 'document_replaced', text: this.#unsavedText }
     this.provider.destroy()
-    await copy?.remove()
+    this.#update({ writing: false, connection: 'closed', copy: 'none' })
+    if (keepRefusedText(this.#parts.page.documentId, refused)) await this.#comeAnew()
+    else this.#showRefused(refused)
+  }
+
+  // Nobody else has the refused changes, so the page comes anew without them. A second refusal is only told.
+  async #onRefused(refused: RefusedText): Promise<void> {
+    if (!keepRefusedText(this.#parts.page.documentId, refused)) return this.#showRefused(refused)
+    this.provider.destroy()
+    await this.#comeAnew()
+  }
+
+  async #comeAnew(): Promise<void> {
+    await this.#parts.copy?.remove()
     this.#update({ unsaved: false })
     location.reload()
   }
 
-  #showRefused(text: string | null): void {
-    if (text === null) return
-    const words = text === '' ? 'Your last changes were not saved' : 'This text of yours was not saved'
-    this.#parts.line.warn(`${words}, because you may only read this document now.`, {
-      quote: text,
+  #showRefused(refused: RefusedText | null): void {
+    if (refused === null) return
+    this.#parts.line.warn(refusalWords(refused), {
+      quote: refused.text,
       onDismiss: () => forgetRefusedText(this.#parts.page.documentId),
     })
   }
@@ -170,7 +202,7 @@ export class Connection {
     this.#facts = { ...before, ...changes }
     this.#parts.line.show(saveStateOf(this.#facts))
     if (before.writing !== this.#facts.writing) this.onWriting(this.#facts.writing)
-    if (before.unsaved !== this.#facts.unsaved) this.#parts.copy?.noteUnsaved(this.#facts.unsaved)
+    if (before.unsaved !== this.#facts.unsaved) this.#parts.copy?.noteUnsaved(this.#facts.unsaved ? this.#own : null)
     this.#noteUnsent()
   }
 
@@ -179,7 +211,7 @@ export class Connection {
     const { unsaved, copy, connection } = this.#facts
     const isKept = unsaved && copy !== 'none'
     const isUnsent = isKept && (connection !== 'open' || this.#isNotedUnsent)
-    if (isUnsent !== this.#isNotedUnsent) noteUnsent(this.#parts.page.documentId, isUnsent)
+    if (isUnsent !== this.#isNotedUnsent) noteUnsent(this.#parts.page, isUnsent)
     this.#isNotedUnsent = isUnsent
   }
 
@@ -188,8 +220,8 @@ export class Connection {
     const isRemoved = reason === 'document_not_found'
     this.provider.destroy()
     this.#update({ writing: false, connection: 'closed', ...(isRemoved && { copy: 'none' }) })
-    const { live, line, copy } = this.#parts
-    const unsaved = this.#facts.unsaved ? textBeyond(live, this.#vector.set(live.clientID, this.#stored)) : ''
+    const { line, copy } = this.#parts
+    const unsaved = this.#unsavedText
     const words = closingWords(reason)
     if (unsaved === '') line.warn(words)
     else line.warn(`${words} This text of yours was not saved:`, { quote: unsaved })

@@ -12,9 +12,12 @@ import {
 } from 'yjs'
 
 /*
- * Changes that the service has refused, because their user may only read the document now. They are in the document of
- * this page, and in no other document.
+ * Changes that the service has refused, because their user may only read the document now, or because the service has
+ * another document in its place. They are in the document of this page, and in no other document.
  */
+
+/** Text that the service has refused, and why. The text is empty for deletions and formatting. */
+export type RefusedText = { reason: 'forbidden' | 'document_replaced'; text: string }
 
 // Messages of Hocuspocus, and the first step of the synchronisation of Yjs.
 const message = { sync: 0, syncStatus: 8 }
@@ -58,16 +61,16 @@ export function textBeyond(live: Doc, vector: Map<number, number>): string {
 }
 
 /** Keeps refused text for the next load of the page in this tab. Returns false when there is such text already. */
-export function keepRefusedText(documentId: string, text: string): boolean {
+export function keepRefusedText(documentId: string, refused: RefusedText): boolean {
   const key = keyOf(documentId)
   if (sessionStorage.getItem(key) !== null) return false
-  sessionStorage.setItem(key, text)
+  sessionStorage.setItem(key, JSON.stringify(refused))
   return true
 }
 
 /** The refused text that an earlier load of the page has kept; null when there is none. */
-export function keptRefusedText(documentId: string): string | null {
-  return sessionStorage.getItem(keyOf(documentId))
+export function keptRefusedText(documentId: string): RefusedText | null {
+  return JSON.parse(sessionStorage.getItem(keyOf(documentId)) ?? 'null')
 }
 
 /** Forgets the refused text. */
@@ -76,5 +79,5 @@ export function forgetRefusedText(documentId: string): void {
 }
 
 function keyOf(documentId: string): string {
-  return `refused ${documentId}`
+  return `refused text ${documentId}`
 }

@@ -1,3 +1,5 @@
+import type { RefusedText } from './refused-changes.ts'
+
 /** What the page knows about its connection and about what its user has typed. */
 export type SaveFacts = {
   /** `open` while the document is synchronised with the service; `closed` after the service has refused the user. */
@@ -58,4 +60,14 @@ const closings: { [reason: string]: string } = {
   too_many_connections: 'Too many people have this document open. Reload the page to try again.',
   rate_limited: 'This page has connected too often. Wait a minute, then reload the page.',
   forbidden: 'This page was opened under another address than that of the service.',
+}
+
+/** Which text of the user was refused, and why, in words for the user. */
+export function refusalWords({ reason, text }: RefusedText): string {
+  if (reason === 'document_replaced') {
+    const words = 'The service has another state of this document now, for instance from a backup.'
+    return text === '' ? words : `${words} This text of yours was not saved:`
+  }
+  const words = text === '' ? 'Your last changes were not saved' : 'This text of yours was not saved'
+  return `${words}, because you may only read this document now.`
 }
