@@ -5,10 +5,12 @@ import { levelState } from '../../../shared/body/live/queries.ts'
 import { currentBody } from '../../../shared/body/queries.ts'
 import { collaborationUrl } from '../../../shared/config/collaboration-url.ts'
 import type { DocumentRow } from '../../../shared/documents/queries.ts'
+import { Refusal } from '../../../shared/errors/errors.ts'
 import type { Service } from '../../http/service.ts'
-import { accountPage } from '../account-page.ts'
+import { type AccountCall, accountPage } from '../account-page.ts'
 import { documentCallOf } from '../document-call.ts'
 import { pageHeaders } from '../headers.ts'
+import type { PageAnswer } from '../page.ts'
 import { panelsBeside } from '../panels/frame.ts'
 import { pageMissing } from '../refusals.ts'
 import { view } from '../render.ts'
@@ -36,6 +38,7 @@ type EditorView = {
 }
 
 const editorView = view<EditorView>('editor')
+const missingView = view<{ advice: string; documentId: string; userId: string; script: string }>('missing-document')
 
 // The number of blocks that people see before the editor is there. Reading and laying out the HTML of a long document
 // would delay the editor.
@@ -48,7 +51,9 @@ const shown = 200
 export const editorPage = accountPage({
   path: '/d/{documentId}',
   async get(call) {
-    const { service, user, account, csrfToken, document, mayWrite } = await documentCallOf(call)
+    const found = await documentCallOf(call).catch(isMissing)
+    if (found === null) return missingDocument(call)
+    const { service, user, account, csrfToken, document, mayWrite } = found
     const { id: documentId, workspace_id: workspaceId } = document
     const written = await currentBody(service.database, { documentId, workspaceIds: [workspaceId] })
     if (written === null) throw pageMissing()
@@ -81,6 +86,23 @@ export const editorPage = accountPage({
     }
   },
 })
+
+function isMissing(error: unknown): null {
+  if (error instanceof Refusal && error.status === 404) return null
+  throw error
+}
+
+// The browser may have text of the document that was never sent.
+async function missingDocument({ account, params, user }: AccountCall): Promise<PageAnswer> {
+  const { heading: title, message: advice } = pageMissing()
+  const script = await scriptPath('unsent')
+  const named = { documentId: params['documentId'] ?? '', userId: user.userId }
+  return {
+    status: 404,
+    html: missingView({ title, account, advice, ...named, script }),
+    headers: pageHeaders({ 'script-src': "'self'" }),
+  }
+}
 
 /** A ticket with which the editor of a page opens its document (api/guide/collaboration.md#tokens). */
 export const ticketPage = accountPage({

@@ -11,6 +11,7 @@ const keptFile = join(root, 'node_modules/.cache/pages/scripts.json')
 // The script that a page loads first, by the name of the page.
 const entryPoints = {
   editor: 'editor/browser/main.ts',
+  unsent: 'editor/browser/unsent.ts',
   panels: 'panels/browser/main.ts',
   search: 'search/browser/main.ts',
   sharing: 'sharing/browser/main.ts',

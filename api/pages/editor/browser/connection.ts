@@ -9,7 +9,7 @@ import {
   keepRefusedText,
   keptRefusedText,
   type RefusedText,
-  textBeyond,
+  unsavedText,
   watchRefusals,
 } from './refused-changes.ts'
 import { closingWords, refusalWords, type SaveFacts, saveStateOf } from './save-state.ts'
@@ -158,7 +158,7 @@ export class Connection {
   /** The text that this browser has typed and that is not known to be stored. */
   get #unsavedText(): string {
     if (!this.#facts.unsaved) return ''
-    return textBeyond(this.#parts.live, new Map([...this.#vector, ...this.#own]))
+    return unsavedText(this.#parts.live, this.#own)
   }
 
   #onClosed(reason: string): void {

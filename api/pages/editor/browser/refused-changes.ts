@@ -48,8 +48,13 @@ export function watchRefusals(
   })
 }
 
-/** The text in a live document that is not among what a state vector names, with a line for each stretch. */
-export function textBeyond(live: Doc, vector: Map<number, number>): string {
+/** The text of some clients in a live document. `stored` has, for each client, the number of its stored insertions. */
+export function unsavedText(live: Doc, stored: ReadonlyMap<number, number>): string {
+  return textBeyond(live, new Map([...decodeStateVector(encodeStateVector(live)), ...stored]))
+}
+
+// The text in a live document that is not among what a state vector names, with a line for each stretch.
+function textBeyond(live: Doc, vector: Map<number, number>): string {
   const { structs } = decodeUpdate(encodeStateAsUpdate(live, encodeStateVector(vector)))
   let text = ''
   for (const struct of structs) {
