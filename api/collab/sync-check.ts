@@ -49,8 +49,8 @@ export async function checkSync(connection: EditorConnection, message: SyncMessa
   opened.announce(update, connection)
 }
 
-// An editor can bring a Y document that the service no longer has, for instance since a backup was put back. Merged with
-// the document of the service, it would bring every block twice.
+// An editor can bring a Y document that the service no longer has, for instance since a backup was put back. Merged
+// with the document of the service, it would bring every block twice.
 function refuseOtherDerivation(
   connection: EditorConnection,
   { stateVector, metrics }: { stateVector: Uint8Array; metrics: CollabMetrics },

@@ -2,9 +2,9 @@ import { fromBase64, toBase64 } from 'lib0/buffer'
 import { mergeUpdates } from 'yjs'
 
 /*
- * Updates that a page was still writing into its copy when it went. A browser gives up what a page writes into IndexedDB
- * as soon as the page goes, so a reload right after a letter could lose this letter. The local storage takes what is
- * left at once, and the next page that opens the copy writes it there.
+ * Updates that a page was still writing into its copy when it went. A browser gives up what a page writes into
+ * IndexedDB as soon as the page goes, so a reload right after a letter could lose this letter. The local storage takes
+ * what is left at once, and the next page that opens the copy writes it there.
  */
 
 /** Updates that were left beside a copy, as one update. `key` is their place in the local storage. */
