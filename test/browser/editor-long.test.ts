@@ -15,7 +15,8 @@ const paragraphs = Array.from({ length: long }, (_, index) => p(`Elephant ${inde
 t.test('a long document', { skip: noChromium, timeout: 180_000 }, async (t) => {
   const service = await startWrittenService(t)
   const ada = await service.signUp({ workspace: 'Elephants', email: 'ada@example.test' })
-  const reader = await signedInBrowser(await startChromium(t), { service, userId: ada.user_id })
+  const browser = await startChromium(t)
+  const reader = await signedInBrowser(browser, { service, userId: ada.user_id })
   const { id, blocks } = await make(ada, paragraphs)
   const ids = blocks.map(({ attrs }) => attrs.id)
   const open = () => WrittenPage.open(reader, { origin: service.origin, id })
@@ -109,6 +110,39 @@ t.test('a long document', { skip: noChromium, timeout: 180_000 }, async (t) => {
     // The editor learns of the selection a moment after the mouse.
     await until(async () => (await selected())[1] > 50)
     t.equal((await selected())[0], 2)
+  })
+
+  t.test('what a person reads stays on the screen while others write above', async (t) => {
+    await ask('scrollTo(0, 0.5 * document.documentElement.scrollHeight)')
+    await until(async () => (await onScreen()).length > 5)
+    await until(async () => (await onScreen()).includes((await onScreen())[3] ?? -1))
+    const read = ids[(await onScreen())[3] ?? 0]
+    const place = () => ask<number>(`document.querySelector('[data-block-id="${read}"]').getBoundingClientRect().top`)
+    const before = await place()
+    const nodes = Array.from({ length: 50 }, (_, index) => p(`Mouse ${index} ${'runs '.repeat(index * 3)}`))
+    const added = await ada.post(`/documents/${id}/blocks`, { position: { after_block_id: ids[10] }, nodes })
+    t.equal(added.status, 201)
+    await until(async () => (await texts()).length === long + 50)
+    t.ok(Math.abs((await place()) - before) < 2, `moved from ${before} to ${await place()}`)
+    const operations = added.body.data.block_ids.map((block_id: string) => ({ op: 'delete', block_id }))
+    t.equal((await ada.post(`/documents/${id}/batch`, { operations })).status, 200)
+    await until(async () => (await texts()).length === long)
+    t.ok(Math.abs((await place()) - before) < 2, `moved from ${before} to ${await place()}`)
+  })
+
+  t.test('a viewer who copies everything on the page gets the whole document', async (t) => {
+    const viewer = await service.signUp({ workspace: 'Elephants', email: 'bob@example.test', role: 'viewer' })
+    const { context } = await signedInBrowser(browser, { service, userId: viewer.user_id })
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    const other = await WrittenPage.open({ context, incidents: [] }, { origin: service.origin, id })
+    await other.page.keyboard.press('Control+a')
+    await other.page.keyboard.press('Control+c')
+    const copied = await other.page.evaluate<string>('navigator.clipboard.readText()')
+    const missing = Array.from({ length: long }, (_, index) => `Elephant ${index} `).filter(
+      (words) => !copied.includes(words),
+    )
+    t.strictSame(missing, [])
+    await context.close()
   })
 
   t.test('words, addresses and a program lead to blocks that were not laid out', async (t) => {

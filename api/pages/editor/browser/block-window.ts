@@ -1,9 +1,10 @@
-import { Extension } from '@tiptap/core'
+import { type Editor, Extension } from '@tiptap/core'
 import type { Node as DocumentNode } from '@tiptap/pm/model'
 import { type EditorState, Plugin, PluginKey, type Transaction } from '@tiptap/pm/state'
 import { Decoration, DecorationSet, type EditorView } from '@tiptap/pm/view'
 import { gapsBetween, indexAt, joined, type Range, startOf } from './block-ranges.ts'
 import { readSelection } from './kept-caret.ts'
+import { isChangeByOthers } from './own-changes.ts'
 import { createGap, WindowView } from './window-view.ts'
 
 /*
@@ -34,7 +35,9 @@ const key = new PluginKey<Shown>('blockWindow')
 /** Shows the blocks of a long document that are near the screen and near the selection, and follows both. */
 export const BlockWindow = Extension.create({
   name: 'blockWindow',
-  addProseMirrorPlugins: () => [blockWindow()],
+  addProseMirrorPlugins() {
+    return [blockWindow(this.editor)]
+  },
 })
 
 /** Shows the block at a position of the document, for somebody who is about to look at it. */
@@ -51,7 +54,7 @@ export function scrollToBlock(view: EditorView, id: string): void {
   view.dom.querySelector(`[data-block-id="${CSS.escape(id)}"]`)?.scrollIntoView()
 }
 
-function blockWindow(): Plugin<Shown> {
+function blockWindow(editor: Editor): Plugin<Shown> {
   // The gaps keep their elements, in the order in which they stand in the document.
   const gaps: HTMLElement[] = []
   const gapAt = (number: number): HTMLElement => {
@@ -79,12 +82,17 @@ function blockWindow(): Plugin<Shown> {
       decorations: (state) => key.getState(state)?.decorations,
       attributes: (state): { [name: string]: string } => (isLong(state.doc) ? { class: 'windowed' } : {}),
     },
-    view: (view) =>
-      new WindowView(view, {
+    view(view) {
+      const windowView = new WindowView(view, {
         gapAt,
         rangesIn: (state) => key.getState(state)?.ranges ?? [],
         showNear: (near) => showNear(view, near),
-      }),
+      })
+      editor.on('beforeTransaction', ({ transaction }) => {
+        if (isChangeByOthers(transaction)) windowView.note()
+      })
+      return windowView
+    },
   })
 }
 

@@ -11,6 +11,7 @@ import { StatusLine, type Warn } from './status-line.ts'
 import { readStoredState } from './stored-state.ts'
 import { editTitle } from './title.ts'
 import { createToolbar } from './toolbar.ts'
+import { copyWholeDocument } from './whole-copy.ts'
 
 /*
  * The editor of a document. The page shows the document as HTML. The editor takes its place as soon as the live
@@ -50,6 +51,7 @@ async function start(place: HTMLElement): Promise<void> {
     title?.setEditable(now)
   }
   showNamedBlocks(editor)
+  copyWholeDocument(editor.view)
 }
 
 // The milliseconds for which the user sees only the beginning of a long document while the editor waits for it.

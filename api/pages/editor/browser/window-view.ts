@@ -25,7 +25,10 @@ export function createGap(): HTMLElement {
   return gap
 }
 
-/** Gives the gaps their heights, and shows other blocks before the user comes to a gap. */
+/**
+ * Gives the gaps their heights, and shows other blocks before the user comes to a gap. While others write above, what
+ * the user reads stays where it is on the screen.
+ */
 export class WindowView {
   readonly #view: EditorView
   readonly #parts: Parts
@@ -33,6 +36,8 @@ export class WindowView {
   // The heights of blocks that were shown, with the margins between them.
   readonly #heights = new WeakMap<DocumentNode, number>()
   #ranges: readonly Range[] = []
+  /** What the user reads, before a change by others: a block, and its distance in pixels from the top of the screen. */
+  #read: { id: string; top: number } | null = null
 
   constructor(view: EditorView, parts: Parts) {
     this.#view = view
@@ -40,8 +45,20 @@ export class WindowView {
     this.#follow()
   }
 
+  /** Notes what the user reads, before a change by others. At its beginning, a document shows what is new there. */
+  note(): void {
+    if (this.#ranges.length === 0 || scrollY === 0) return
+    const read = [...this.#view.dom.querySelectorAll<HTMLElement>(':scope > .near')].find((block) => topOf(block) >= 0)
+    this.#read = read === undefined ? null : { id: read.dataset['blockId'] ?? '', top: topOf(read) }
+  }
+
   update(): void {
     if (this.#parts.rangesIn(this.#view.state) !== this.#ranges) this.#follow()
+    if (this.#read === null) return
+    const { id, top } = this.#read
+    this.#read = null
+    const read = this.#view.dom.querySelector(`:scope > .near[data-block-id="${CSS.escape(id)}"]`)
+    if (read !== null) scrollBy({ top: topOf(read) - top, behavior: 'instant' })
   }
 
   destroy(): void {
@@ -104,6 +121,10 @@ export class WindowView {
   #heightOf(node: DocumentNode): number {
     return this.#heights.get(node) ?? expectedHeight(node)
   }
+}
+
+function topOf(block: Element): number {
+  return block.getBoundingClientRect().top
 }
 
 // Blocks of text have lines of about so many letters. A line and the margin of a block have these heights in pixels.
