@@ -42,6 +42,15 @@ t.test('diagrams', { skip: noChromium }, async (t) => {
     await one.page.close()
   })
 
+  t.test('a printed page has the diagrams that nobody has scrolled to', async (t) => {
+    const far = Array.from({ length: 80 }, (_, index) => p(`Elephant ${index}`))
+    const { id } = await make(ada, [mermaid('graph LR\n  River --> Trunk'), ...far, mermaid('graph LR\n  Sea --> Sky')])
+    const one = await WrittenPage.open(reader, { origin, id })
+    await until(async () => String(await one.page.evaluate(drawn)) === 'true,true')
+    t.equal(await one.page.evaluate('scrollY'), 0)
+    await one.page.close()
+  })
+
   t.test('a hostile diagram reaches neither the page nor another host', async (t) => {
     const hostile = [
       'graph LR\n  A["<img src=https://elsewhere.example/x.png onerror=parent.noteIncident(1)>"] --> B',

@@ -32,8 +32,7 @@ t.test('the tools of the editor', { skip: noChromium }, async (t) => {
     /** Waits until the API has these blocks, whatever their ids are. */
     async function stores(t: Test, wanted: BodyNode[]): Promise<void> {
       const expected = JSON.stringify(shape(doc(...wanted).content))
-      const limit = Date.now() + 20_000
-      await until(async () => JSON.stringify(await stored()) === expected || Date.now() > limit)
+      await until(async () => JSON.stringify(await stored()) === expected)
       t.strictSame(await stored(), shape(doc(...wanted).content))
       await one.page.close()
     }
@@ -106,6 +105,8 @@ t.test('the tools of the editor', { skip: noChromium }, async (t) => {
     await link(0, 'example.com/elephants')
     await page.getByRole('link', { name: 'Elephants' }).waitFor()
     await link(1, 'javascript:alert(1)')
+    await page.getByRole('alert').getByText('A link cannot have this address').waitFor()
+    t.equal(await page.getByRole('alert').locator('q').textContent(), 'javascript:alert(1)')
     t.equal(await page.getByRole('link', { name: 'Ferns' }).count(), 0)
     await link(1, 'svc://doc/doc_1')
     await one.select({ block: 1 })
@@ -236,6 +237,34 @@ t.test('the tools of the editor', { skip: noChromium }, async (t) => {
     await one.type({ block: 0 }, '\nlet more = 1')
     await page.locator('.ProseMirror .hljs-keyword', { hasText: 'let' }).waitFor()
     await stores(t, [node('codeBlock', { language: 'ts' }, text('const litres = 100\nlet more = 1'))])
+  })
+
+  t.test('what others change while a dialog is open is not overwritten, and the answer is not lost', async (t) => {
+    const linked = (name: string) => text('Lakes', { type: 'link', attrs: { href: `https://example.com/${name}` } })
+    const code = (language: string) => node('codeBlock', { language }, text('water = 1'))
+    const { id, one, page, stores } = await edit([p(linked('old')), code('js'), p('Ferns')])
+    const [first, second] = (await bodyOf(ada, id)).blocks
+    const replace = async (block: BodyNode | undefined, by: BodyNode) => {
+      const { type, attrs, ...kept } = by
+      const changed = { ...kept, type, attrs: { ...attrs, id: block?.attrs?.['id'] } }
+      t.equal((await ada.patch(`/documents/${id}/blocks/${block?.attrs?.['id']}`, { node: changed })).status, 200)
+    }
+    const quoted = (words: string) => page.locator('.notice', { hasText: words }).locator('q').textContent()
+    await one.place({ block: 0, offset: 2 })
+    await page.keyboard.press('Control+k')
+    await page.getByRole('textbox', { name: 'Address' }).fill('https://example.com/mine')
+    await replace(first, p(linked('theirs')))
+    await page.locator('a[href="https://example.com/theirs"]').waitFor()
+    await page.keyboard.press('Enter')
+    t.equal(await quoted('changed this text meanwhile'), 'https://example.com/mine')
+    await one.place({ block: 1 })
+    await page.getByRole('button', { name: 'Language of the code' }).click()
+    await page.getByRole('dialog').getByRole('textbox').fill('ruby')
+    await replace(second, code('python'))
+    await until(async () => JSON.stringify(await one.json()).includes('python'))
+    await page.keyboard.press('Enter')
+    t.equal(await quoted('changed this code meanwhile'), 'ruby')
+    await stores(t, [p(linked('theirs')), code('python'), p('Ferns')])
   })
 
   t.test('the contents follow the headings and lead to them, and the page names who else is there', async (t) => {

@@ -42,6 +42,7 @@ import type { Sign } from './icons.ts'
 import { insertAt, leaveSelection } from './insertion.ts'
 import { editLink } from './links.ts'
 import { moveBlocks } from './moves.ts'
+import { chooseLanguage } from './source-editing.ts'
 import { chooseFiles } from './uploads.ts'
 
 /** Something that a user can do with the text, in the toolbar or in the menu that a slash opens. */
@@ -242,15 +243,6 @@ export const tableCommands: Command[] = [
 
 /** The commands for the block of code around the selection. */
 export const codeCommands: Command[] = [{ name: 'Language of the code', sign: 'Language', run: chooseLanguage }]
-
-async function chooseLanguage(editor: Editor): Promise<void> {
-  const before: unknown = editor.getAttributes('codeBlock')['language']
-  const value = typeof before === 'string' ? before : ''
-  const answer = await ask({ title: 'Language of the code', label: 'Such as ts or python', value, submit: 'Set' })
-  editor.commands.focus()
-  if (answer !== null && editor.isEditable)
-    editor.commands.updateAttributes('codeBlock', { language: answer.trim() || null })
-}
 
 function mark(type: string, command: Omit<Command, 'run' | 'isActive'>): Command {
   return {

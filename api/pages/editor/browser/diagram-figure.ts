@@ -7,25 +7,27 @@ const longest = 20_000
 
 const darkness = matchMedia('(prefers-color-scheme: dark)')
 
-/** The figure that shows one diagram, or says why it is not drawn. It draws when it comes near the screen. */
+/**
+ * The figure that shows one diagram, or says why it is not drawn. It draws when it comes near the screen, or when
+ * `drawNow` is called. `onDrawn` is called after each attempt.
+ */
 export class DiagramFigure {
   readonly element = document.createElement('figure')
   #source: string | null = null
   #timer = 0
   #isNear = false
   #address = ''
-  readonly #watch = new IntersectionObserver((entries, observer) => {
-    if (!entries.some(({ isIntersecting }) => isIntersecting)) return
-    observer.disconnect()
-    this.#isNear = true
-    void this.#draw()
+  readonly #watch = new IntersectionObserver((entries) => {
+    if (entries.some(({ isIntersecting }) => isIntersecting)) this.drawNow()
   })
+  readonly #onDrawn: () => void
   readonly #onColours = () => void this.#draw()
   /** The source that is shown or being drawn, with its colours. */
   #shown = ''
 
-  constructor() {
-    this.element.className = 'diagram'
+  constructor(onDrawn: () => void) {
+    this.#onDrawn = onDrawn
+    this.element.className = 'diagram waiting'
     this.element.contentEditable = 'false'
     this.#say('The diagram is being drawn…')
     this.#watch.observe(this.element)
@@ -38,6 +40,19 @@ export class DiagramFigure {
     this.#source = source
     clearTimeout(this.#timer)
     this.#timer = window.setTimeout(() => void this.#draw(), pauseMs)
+  }
+
+  /** Whether the diagram was not near the screen so far. */
+  get isWaiting(): boolean {
+    return !this.#isNear
+  }
+
+  /** Draws the diagram, and from now on each time its source changes. */
+  drawNow(): void {
+    this.#watch.disconnect()
+    this.#isNear = true
+    this.element.classList.remove('waiting')
+    void this.#draw().then(this.#onDrawn)
   }
 
   /** Ends the figure of a diagram that is not in the document any more. */

@@ -4,6 +4,9 @@ import { Decoration, DecorationSet } from '@tiptap/pm/view'
 import { type CodeBlock, changedBlocks, codeBlocks, languageOf } from './code-blocks.ts'
 import { DiagramFigure } from './diagram-figure.ts'
 
+// The pause between two diagrams that are not near the screen, in milliseconds.
+const pauseMs = 100
+
 const key = new PluginKey<DecorationSet>('diagrams')
 
 /** Shows the diagram of each block of code in the language of Mermaid, below the code. */
@@ -15,12 +18,16 @@ export const Diagrams = Extension.create({
 function diagrams(): Plugin<DecorationSet> {
   // A diagram keeps its figure when its block moves, and while others change the document.
   const figures = new Map<string, DiagramFigure>()
+  // A printed page has all diagrams. So after the diagrams near the screen the others are drawn, one after the other.
+  const drawNext = () => {
+    setTimeout(() => [...figures.values()].find(({ isWaiting }) => isWaiting)?.drawNow(), pauseMs)
+  }
 
   const widgetsOf = ({ node, position }: CodeBlock): Decoration[] => {
     const id: unknown = node.attrs['id']
     // A block gets its id right after it was made.
     if (languageOf(node) !== 'mermaid' || typeof id !== 'string') return []
-    const figure = figures.get(id) ?? new DiagramFigure()
+    const figure = figures.get(id) ?? new DiagramFigure(drawNext)
     figures.set(id, figure)
     figure.show(node.textContent)
     const isOfFigure = { id, side: -1, key: `diagram ${id}`, ignoreSelection: true, stopEvent: () => true }

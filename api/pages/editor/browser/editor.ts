@@ -42,7 +42,7 @@ export function createEditor(options: {
       ...bodyExtensions(page),
       BlockIds,
       BlockWindow,
-      Links.configure({ documentId: page.documentId }),
+      Links.configure({ documentId: page.documentId, warn }),
       Lists,
       BlockMoves,
       BlockHandle,

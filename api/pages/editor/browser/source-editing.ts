@@ -51,6 +51,30 @@ export const SourceEditing = Extension.create<{ warn: Warn }>({
   },
 })
 
+/** Asks for the language of the block of code around the selection, and sets it unless others have changed it. */
+export async function chooseLanguage(editor: Editor): Promise<void> {
+  const { $from } = editor.state.selection
+  const { parent: code } = $from
+  if (code.type.name !== 'codeBlock' || !editor.isEditable) return
+  const place = new KeptPlace(editor, $from.start())
+  const value = String(code.attrs['language'] ?? '')
+  const answer = await ask({ title: 'Language of the code', label: 'Such as ts or python', value, submit: 'Set' })
+  place.forget()
+  editor.commands.focus()
+  if (answer === null || answer.trim() === value) return
+  const $now = editor.state.doc.resolve(place.position)
+  if ($now.parent.sameMarkup(code) && editor.isEditable)
+    editor.view.dispatch(editor.state.tr.setNodeAttribute($now.before(), 'language', answer.trim() || null))
+  else
+    optionsOf(editor).warn('Somebody else has changed this code meanwhile. It did not get the language:', {
+      quote: answer,
+    })
+}
+
+function optionsOf(editor: Editor): { warn: Warn } {
+  return editor.extensionManager.extensions.find(({ name }) => name === 'sourceEditing')?.options
+}
+
 type Edited = { node: DocumentNode; position: number; warn: Warn }
 
 function editSource(editor: Editor, edited: Edited): boolean {

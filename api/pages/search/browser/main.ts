@@ -38,6 +38,7 @@ function searchSoon(page: SearchPage): void {
 async function search({ form, results, status }: SearchPage): Promise<void> {
   const parameters = parametersOf(form)
   asked?.abort()
+  results.removeAttribute('aria-busy')
   if (String(parameters) === shown) return
   asked = new AbortController()
   const { signal } = asked
