@@ -70,6 +70,7 @@ const corsOptions = {
   preflightContinue: true,
   maxAge: 86_400,
   exposedHeaders: [
+    'Content-Disposition',
     'ETag',
     'Location',
     'Retry-After',

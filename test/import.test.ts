@@ -12,7 +12,7 @@ import { h, node, p, text } from './body/build.ts'
 import { samples, uploaded } from './support/attachments.ts'
 import type { Client } from './support/client.ts'
 import { bodyOf, make, put } from './support/documents.ts'
-import { type ServiceProcess, startProcess } from './support/processes.ts'
+import { type ServiceProcess, type Settings, startProcess } from './support/processes.ts'
 import { startTestService } from './support/service.ts'
 import { exported, zip } from './support/zips.ts'
 
@@ -296,6 +296,18 @@ t.test('an import that may not write, or is aimed wrong, says so at once', async
   t.notOk(existsSync(state))
 })
 
+t.test('the token of the owner is not sent to another machine', async (t) => {
+  const directory = t.testdir({ docs: { 'a.md': 'x' }, data: { 'bootstrap.json': JSON.stringify({ token: 'svc_t' }) } })
+  const words = [join(directory, 'docs'), '--url', 'https://documents.example']
+  const { code, output } = await runImport(
+    words,
+    { origin: '', bearer: '' },
+    { DATA_DIR: join(directory, 'data'), TOKEN: '' },
+  )
+  t.equal(code, 2)
+  t.match(output, 'a token for https://documents.example is needed')
+})
+
 t.test('the state of another import is not mistaken for this one, and the difference is named', async (t) => {
   const folder = join(t.testdir({ docs: { 'a.md': 'x', 'b.md': Buffer.from([0xff]) } }), 'docs')
   const state = `${folder}.state`
@@ -373,13 +385,13 @@ async function treeOf(client: Client, id: number): Promise<string[]> {
 
 type Importer = Pick<Client, 'origin' | 'bearer'>
 
-function startImport(args: string[], client: Importer): ServiceProcess {
-  const env = { ORIGIN: client.origin, TOKEN: client.bearer ?? '' }
+function startImport(args: string[], client: Importer, settings: Settings = {}): ServiceProcess {
+  const env = { ORIGIN: client.origin, TOKEN: client.bearer ?? '', ...settings }
   return startProcess('shared/import/import-command.ts', { words: args, env })
 }
 
-async function runImport(args: string[], client: Importer) {
-  const running = startImport(args, client)
+async function runImport(args: string[], client: Importer, settings: Settings = {}) {
+  const running = startImport(args, client, settings)
   const code = await running.ended
   const result = /^\{.*\}$/m.exec(running.output())?.[0]
   return { code, output: running.output(), result: result === undefined ? {} : JSON.parse(result) }

@@ -38,7 +38,9 @@ export function normaliseClient(metadata: Partial<ClientMetadata>): void {
   delete metadata.scope
   if (name !== undefined) metadata.client_name = nameOf(name)
   const known = typeof scope === 'string' ? scope.split(' ').filter((item) => scopes.some((own) => own === item)) : []
-  if (known.length > 0) metadata.scope = known.join(' ')
+  // A person approves what a program asks for. The library would refuse a request for more than a document names.
+  const hasDocument = URL.canParse(metadata.client_id ?? '')
+  if (known.length > 0 && !hasDocument) metadata.scope = known.join(' ')
   requirePlainUris(uris)
 }
 

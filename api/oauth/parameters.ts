@@ -2,13 +2,22 @@ import { recordedResource } from '../../shared/auth/oauth/resources.ts'
 import { scopes } from '../../shared/auth/scopes.ts'
 
 /**
- * The query of an authorization request as the library gets it. Without `scope` a program asks for everything, and
- * without `resource` for the whole service. `prompt` asks for nothing, because every person is asked each time;
- * `prompt=none` stays, so that the program learns that nobody can be passed by.
+ * The query of an authorization request as the library gets it. `registered` has the scopes of the program's
+ * registration, or is null when it named none. Without `scope` a program asks for these, or for everything. It gets no
+ * scope beyond these (RFC 7591, section 2). Without `resource` it asks for the whole service. `prompt` asks for
+ * nothing, because every person is asked each time; `prompt=none` stays, so that the program learns that nobody can be
+ * passed by.
  */
-export function authorizationQuery(query: URLSearchParams, origin: string): URLSearchParams {
+export function authorizationQuery(
+  query: URLSearchParams,
+  { origin, registered }: { origin: string; registered: readonly string[] | null },
+): URLSearchParams {
   const parameters = withResource(query, origin)
-  if ((parameters.get('scope') ?? '').trim() === '') parameters.set('scope', scopes.join(' '))
+  const allowed = registered ?? scopes
+  const asked = (parameters.get('scope') ?? '').split(' ').filter((scope) => scope !== '')
+  const granted = asked.filter((scope) => allowed.includes(scope) || !scopes.some((own) => own === scope))
+  if (asked.length === 0) parameters.set('scope', allowed.join(' '))
+  else if (granted.length > 0) parameters.set('scope', granted.join(' '))
   if (!parameters.has('resource')) parameters.set('resource', origin)
   if (parameters.get('prompt') !== 'none') parameters.delete('prompt')
   return parameters

@@ -1,4 +1,5 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express'
+import { findClient } from '../../shared/auth/oauth/clients.ts'
 import { hasGrant } from '../../shared/auth/oauth/grants.ts'
 import { oauthPaths } from '../../shared/auth/oauth/paths.ts'
 import { findSession, isBrowserId } from '../../shared/auth/sessions.ts'
@@ -77,11 +78,17 @@ function pageHandler(service: Service, route: string): RequestHandler {
     await service.rateLimiter.consume('ip', addressOf(request))
     const { pathname, searchParams } = new URL(request.url, 'http://service')
     const isBegin = pathname === oauthPaths.authorize
-    const query = authorizationQuery(searchParams, service.config.PUBLIC_ORIGIN)
+    const registered = isBegin ? await registeredScopes(service, searchParams.get('client_id') ?? '') : null
+    const query = authorizationQuery(searchParams, { origin: service.config.PUBLIC_ORIGIN, registered })
     const isConnected = isBegin && (await isConnectedProgram(service, request, query.get('client_id') ?? ''))
     const server = await service.oauth()
     await server.serve(request, response, { url: isBegin ? `${pathname}?${query}` : pathname, body: '', isConnected })
   }
+}
+
+async function registeredScopes({ database }: Service, clientId: string): Promise<string[] | null> {
+  const { scope } = (await findClient(database, clientId)) ?? {}
+  return typeof scope === 'string' ? scope.split(' ') : null
 }
 
 // Whether the person who is signed in in this browser has let the program in.

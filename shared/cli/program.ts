@@ -46,7 +46,7 @@ const registrations: readonly ((cli: Cli) => void)[] = [
 const epilogue = `
 Environment:
   KB_ORIGIN       address of the service, unless --origin names one
-  KB_TOKEN        token that takes the place of the login
+  KB_TOKEN        token that takes the place of the login, for KB_ORIGIN
   VISUAL, EDITOR  the editor of "edit"
   NO_COLOR        set to anything: no colours
 

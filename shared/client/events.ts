@@ -91,7 +91,8 @@ export async function* eventsOf(
     }
     failures = performance.now() - begun > steadyMs ? 1 : failures + 1
     error ??= new KnowledgeBaseError('the service has ended the event stream', { code: 'connection_failed' })
-    const delay = backoff(failures, Math.min(longestDelay, connection.maxRetryDelay))
+    const longest = Math.min(longestDelay, connection.maxRetryDelay)
+    const delay = Math.max(backoff(failures, longest), Math.min(error.retryAfter ?? 0, longestDelay / 1000) * 1000)
     connection.onRetry({ error, attempt: failures, delay })
     await pause(delay, signal)
   }

@@ -78,14 +78,11 @@ function isSafe({ method }: Outgoing): boolean {
   return method === 'GET' || method === 'HEAD'
 }
 
-// PUT and DELETE have the same effect when they are repeated, and POST with a key. PATCH needs a version as its guard:
-// without one, a late repetition would overwrite what somebody else has written since.
-function isRepeatable(request: Outgoing, key: string | null): boolean {
-  const { method, headers } = request
+// A POST with a key and a DELETE have the same effect when they are repeated. A late repetition of another write could
+// overwrite what somebody else has written since. A version guards a PUT against that, but not the metadata of a PATCH.
+function isRepeatable({ method, headers }: Outgoing, key: string | null): boolean {
   if (method === 'POST') return key !== null
-  if (method !== 'PATCH') return true
-  const guard = headers.get('if-match')
-  return guard !== null && guard !== '*'
+  return method === 'PUT' ? headers.get('if-match') !== '*' : method !== 'PATCH'
 }
 
 /**

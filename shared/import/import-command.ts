@@ -12,7 +12,8 @@ an export. The result is one line of JSON on standard output; all else is told o
 interrupted goes on when the same command is given again.
 
   --url URL             the service; ORIGIN of the environment, else http://localhost:3000
-  --token TOKEN         a token that may write; TOKEN of the environment, else the one in DATA_DIR/bootstrap.json
+  --token TOKEN         a token that may write; TOKEN of the environment, and for a service on this machine
+                        also the one in DATA_DIR/bootstrap.json
   --knowledge-base ID   an existing knowledge base to import into; a new one is made otherwise
   --state FILE          where an interrupted import is noted; <source>.import-state otherwise
   --list-skipped        names every file that is skipped, and why
@@ -48,7 +49,13 @@ function run(path: string, values: Values): Promise<ImportResult> {
     listsSkipped: values['list-skipped'],
   }
   const userAgent = 'knowledge-base-documents-import/1 (import)'
-  const client = new KnowledgeBase({ origin, token: tokenOf(values.token), userAgent, onRetry: tellWait, ...patience })
+  const client = new KnowledgeBase({
+    origin,
+    token: tokenOf(values.token, origin),
+    userAgent,
+    onRetry: tellWait,
+    ...patience,
+  })
   return importSource(order, { client, progress })
 }
 
@@ -64,12 +71,20 @@ function knowledgeBaseOf(id: string | undefined): number | null {
   return Number(id)
 }
 
-function tokenOf(given: string | undefined): string {
+// The token of the owner is for the service on this machine, and is never sent to another machine.
+function tokenOf(given: string | undefined, origin: string): string {
   const token = given ?? process.env['TOKEN']
   if (token) return token
+  if (!isLoopback(new URL(origin).hostname)) {
+    throw new UsageError(`a token for ${origin} is needed: TOKEN in the environment, or --token`)
+  }
   const kept = join(process.env['DATA_DIR'] || '.data', 'bootstrap.json')
   if (existsSync(kept)) return (JSON.parse(readFileSync(kept, 'utf8')) as { token: string }).token
   throw new UsageError('a token is needed: --token, or TOKEN in the environment')
+}
+
+function isLoopback(host: string): boolean {
+  return /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(host)
 }
 
 function tellWait({ delay }: Retry): void {

@@ -73,6 +73,9 @@ t.test('whoever is not signed in, or may not, is told how to sign in', async (t)
   t.match(JSON.parse(refused.err), { error: { code: 'invalid_token', status: 401, request_id: /^req_/ } })
   t.notMatch(refused.err, wrong.directory)
   t.notMatch(refused.err, ada.token.slice(0, -4), 'the token is in no output')
+  const elsewhere = commandLine(t, { origin: 'https://documents.example', token: ada.token })
+  const kept = await elsewhere.run(['whoami', '--origin', service.origin])
+  t.match(kept, { code: 4, err: /not signed in to/ }, 'a token for one service is not sent to another')
 })
 
 t.test('a service that is not there is an error, not an empty answer', async (t) => {

@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import t from 'tap'
 import { openZip } from '../../shared/import/source.ts'
 import { workersOf } from '../../workers/types.ts'
+import { p, ul } from '../body/build.ts'
 import { commandLine } from '../support/command-line.ts'
+import { make } from '../support/documents.ts'
 import { startTestService } from '../support/service.ts'
 import { startWorkers } from '../support/workers.ts'
 
@@ -82,13 +84,26 @@ t.test('cat prints every form of a text, a block of it and an older version', as
   t.strictSame(JSON.parse((await run(['cat', elephants.id, '--format', 'tiptap-json'])).out), document)
   const block = document.content[1].attrs.id
   t.match((await run(['cat', elephants.id, '--anchors'])).out, `<!-- block=${block} -->\nAn elephant`)
-  for (const name of [`svc://doc/${elephants.id}#${block}`, `${service.origin}/d/${elephants.id}#${block}`]) {
+  const uri = `svc://doc/${elephants.id}`
+  for (const name of [`${uri}#${block}`, `${uri}#block=${block}`, `${service.origin}/d/${elephants.id}#${block}`]) {
     t.equal((await run(['cat', name])).out, 'An elephant drinks **a hundred litres** a day.\n')
   }
   t.match(await json(['cat', elephants.id, '--block', block, '--format', 'tiptap-json']), {
     block_id: block,
     type: 'paragraph',
   })
+  const item = await make(ada, [ul(p('Leaves'), p('Bark'))])
+  const [, bark] = item.blocks[0]?.content ?? []
+  const one = ['cat', item.id, '--block', String(bark?.attrs?.['id']), '--format', 'plain-text']
+  t.equal((await run(one)).out, 'Bark\n')
+  const many = Array.from({ length: 40 }, (_, index) => p(`大象 ${index} ${'喝水'.repeat(3000)}`))
+  const long = await make(ada, many)
+  const lines = (await run(['cat', long.id, '--format', 'plain-text'])).out.split('\n\n')
+  t.strictSame(
+    lines.map((line) => line.split(' ')[1]),
+    many.map((_, index) => String(index)),
+    'nothing is left out',
+  )
   t.match(await run(['cat', elephants.id, '--format', 'word']), { code: 2, err: /Allowed choices are markdown/ })
   t.match(await run(['cat', elephants.id, '--block', block, '--format', 'html']), { code: 2 })
 })
@@ -139,7 +154,7 @@ t.test('a person searches with operators and filters, and is told what the index
   const block = (await ada.get(`/documents/${elephants.id}/blocks`)).body.data[1].block_id
   t.match(await run(words), {
     code: 0,
-    out: `Elephants › Water\n  An elephant drinks a hundred litres a day.\n  Zoo / Mammals / Elephants  svc://doc/${elephants.id}#${block}\n`,
+    out: `Elephants › Water\n  An elephant drinks a hundred litres a day.\n  Zoo / Mammals / Elephants  svc://doc/${elephants.id}#block=${block}\n`,
   })
   const answer = await json(['search', 'hundred litres', '--in', String(base.id), '--limit', '5'])
   t.match(answer, { results: [{ document_id: elephants.id }], projection: { complete: true } })

@@ -66,6 +66,28 @@ t.test('a request that the network doubles makes one document', async (t) => {
   )
 })
 
+t.test('a repeated call never overwrites what others have written since', async (t) => {
+  const { kb, proxy } = await connect(t)
+  const markdown = (content: string) => ({ format: 'markdown' as const, content })
+  const { data: made } = await kb.api.POST('/documents', { body: { title: 'one', content: markdown('first') } })
+  const path = { id: made.id }
+  const writes = [
+    () =>
+      kb.api.PATCH('/documents/{id}', {
+        params: { path, header: { 'If-Match': made.version } },
+        body: { title: 'mine' },
+      }),
+    () =>
+      kb.api.PUT('/documents/{id}/content', { params: { path, header: { 'If-Match': '*' } }, body: markdown('mine') }),
+  ]
+  for (const write of writes) {
+    const before = proxy.seen.length
+    proxy.choose = ({ method }) => (method === 'PATCH' || method === 'PUT' ? { kind: 'cut-after' } : null)
+    t.match(await write().catch((error) => error), { code: 'connection_failed', outcomeUnknown: true })
+    t.equal(proxy.seen.length, before + 1)
+  }
+})
+
 t.test('a PATCH without a guard is not repeated, since it could overwrite what others write meanwhile', async (t) => {
   const { kb, proxy } = await connect(t)
   const { data: made } = await kb.api.POST('/documents', { body: { title: 'one' } })

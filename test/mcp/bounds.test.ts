@@ -6,7 +6,8 @@ import { tools } from '../../api/mcp/tools.ts'
 import { sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
 import { workersOf } from '../../workers/types.ts'
-import { h, p } from '../body/build.ts'
+import { h, node, p, text } from '../body/build.ts'
+import type { Client } from '../support/client.ts'
 import { make, put } from '../support/documents.ts'
 import { connectMcp, textOf, tokensOf } from '../support/mcp.ts'
 import { runs } from '../support/property-runs.ts'
@@ -56,13 +57,16 @@ t.test('for any documents and any budget, an answer is within it, and parts toge
       await ada.patch(`/documents/${made.id}`, { title })
       await put(ada, made.id, [h(1, 'needle'), ...blocks])
       let cursor: string | undefined
-      for (let part = 0; part < 60; part += 1) {
+      let shown = ''
+      do {
         const read = await call('read', { document_id: made.id, max_tokens: budget, annotate, view, cursor })
         if (read.isError || tokensOf(read) > budget) return false
-        const { next_cursor } = read.structuredContent as { next_cursor: string | null }
-        if (next_cursor === null) break
-        cursor = next_cursor
-      }
+        const { text = '', next_cursor } = read.structuredContent as { text?: string; next_cursor: string | null }
+        shown += text
+        cursor = next_cursor ?? undefined
+      } while (cursor !== undefined)
+      if (view !== 'outline')
+        t.equal(withoutSpace(shown), withoutSpace(await wholeText(ada, made.id, { annotate, view })))
       await untilFresh(ada)
       const found = await call('search', { q: 'needle', limit: 20, max_tokens: budget })
       const { hits, omitted } = found.structuredContent as { hits: object[]; omitted: number }
@@ -99,15 +103,35 @@ t.test('a long document is read in parts that leave nothing out', async (t) => {
   t.match(stale.structuredContent, { error: { code: 'read_cursor_stale', next_call: { tool: 'read' } } })
 })
 
-t.test('a block that is larger than the budget is cut, and said to be', async (t) => {
+t.test('a text of which JSON escapes much, and a block above the budget, are read to the last letter', async (t) => {
   const ada = await signUp()
-  const made = await make(ada, [p('long '.repeat(20_000))])
   const { call } = await connectMcp(t, { origin, token: ada.token })
-  const read = await call('read', { document_id: made.id, max_tokens: 1500 })
-  t.match(read.structuredContent, { truncated: true })
-  t.match(textOf(read), /raise max_tokens/)
-  t.ok(tokensOf(read) <= 1500)
-  t.ok(tokensOf(read) > 1300, 'the budget is used')
+  const code = Array.from({ length: 300 }, (_, index) => node('codeBlock', {}, text(`{\n"n": "${index}",\n"a": ""\n}`)))
+  const made = await make(ada, [...code, p('long '.repeat(20_000))])
+  const kept = await make(ada, [...code.slice(0, 150), p('long '.repeat(2000))])
+  await ada.post(`/documents/${kept.id}/content/edit`, { edits: [{ op: 'append', markdown: 'more' }] })
+  const budget = 6000
+  const ask = (args: object) => call('read', { max_tokens: budget, ...args })
+  for (const args of [{ document_id: made.id }, { document_id: kept.id, seq: 1 }]) {
+    let shown = ''
+    for (let cursor: string | undefined | null; cursor !== null; ) {
+      const read = await ask({ ...args, ...(cursor && { cursor }) })
+      t.ok(tokensOf(read) <= budget)
+      const { text, next_cursor } = read.structuredContent as { text: string; next_cursor: string | null }
+      shown += text
+      cursor = next_cursor
+      if (cursor !== null) t.match(textOf(read), `More: cursor "${cursor}"`)
+    }
+    const id = args.document_id
+    const whole =
+      'seq' in args ? `versions/1/content?format=markdown&annotate=anchors` : 'content?format=markdown&annotate=anchors'
+    t.equal(withoutSpace(shown), withoutSpace((await ada.get(`/documents/${id}/${whole}`)).body.data.content))
+  }
+  const first = await ask({ document_id: made.id })
+  const { next_cursor } = first.structuredContent as { next_cursor: string }
+  await ada.post(`/documents/${made.id}/content/edit`, { edits: [{ op: 'replace', find: '"n": "0"', replace: '' }] })
+  const stale = await ask({ document_id: made.id, cursor: next_cursor })
+  t.match(stale.structuredContent, { error: { code: /invalid_request|read_cursor_stale/ } })
 })
 
 t.test('no text ends its fence, whatever fences and instructions it contains', async (t) => {
@@ -176,4 +200,20 @@ async function rows(database: TestService['database']): Promise<Record<string, u
       SELECT count(*)::int AS rows, max(xmin::text::bigint)::text AS newest FROM ${sql.identifier([name])}`)
   }
   return counts
+}
+
+function withoutSpace(text: string): string {
+  return text.replaceAll(/\s/g, '')
+}
+
+async function wholeText(client: Client, id: string, query: { annotate: string; view: string }): Promise<string> {
+  const annotate = query.view === 'markdown' ? `&annotate=${query.annotate}` : ''
+  let whole = ''
+  for (let cursor = ''; ; ) {
+    const path = `/documents/${id}/read?view=${query.view}${annotate}&max_tokens=50000${cursor && `&cursor=${cursor}`}`
+    const { content, next_cursor } = (await client.get(path)).body.data
+    whole += content
+    if (next_cursor === null) return whole
+    cursor = next_cursor
+  }
 }

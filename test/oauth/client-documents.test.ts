@@ -18,7 +18,12 @@ t.test('a program that publishes its metadata needs no registration', async (t) 
   const address = (path: string) => `https://localhost:${port}${path}`
   const publish: RequestListener = (request, response) => {
     const documents: Record<string, object | string> = {
-      '/agent.json': { client_id: address('/agent.json'), client_name: 'Agent', redirect_uris: [redirectUri] },
+      '/agent.json': {
+        client_id: address('/agent.json'),
+        client_name: 'Agent',
+        redirect_uris: [redirectUri],
+        scope: 'documents:read',
+      },
       '/other.json': { client_id: address('/agent.json'), client_name: 'Thief', redirect_uris: [redirectUri] },
       '/secret.json': { client_id: address('/secret.json'), client_secret: 'x', redirect_uris: [redirectUri] },
       '/http.json': { client_id: address('/http.json'), redirect_uris: ['http://agent.example.test/'] },

@@ -6,7 +6,7 @@ import { startTestService } from '../support/service.ts'
 import { hiddenFields, signedInVisitor, Visitor } from '../support/visitor.ts'
 
 t.test('requests', async (t) => {
-  const service = await startTestService(t, { QUOTA_TOKENS: '8' })
+  const service = await startTestService(t, { QUOTA_TOKENS: '10' })
   const { PUBLIC_ORIGIN: issuer } = service.config
   const ada = await service.signUp({ email: 'ada@example.test', password: 'correct horse' })
   const browser = await signedInVisitor(service, { userId: ada.user_id })
@@ -199,6 +199,10 @@ t.test('requests', async (t) => {
     const few = await program.connect(browser, { parameters: { scope: 'openid documents:read admin' } })
     t.equal(few.scope, 'documents:read')
     t.match(await sentBack({ scope: 'openid admin' }), { error: 'invalid_scope' })
+    const narrow = await OAuthProgram.register(service, { scope: 'documents:read concepts:read' })
+    t.equal((await narrow.connect(browser, {})).scope, 'documents:read concepts:read')
+    const all = { parameters: { scope: scopes.join(' ') } }
+    t.equal((await narrow.connect(browser, all)).scope, 'documents:read concepts:read', 'no more than it registered')
     t.match(await sentBack({ prompt: 'none' }), { error: 'consent_required' })
     const writing = await program.begin(browser, { scope: 'documents:write' })
     t.notMatch(writing.html, 'approve_read_only')
@@ -254,7 +258,7 @@ t.test('requests', async (t) => {
         const fields = { ...hiddenFields(html, path), decision: 'approve' }
         const { status, html: told } = await browser.post(path, fields)
         if (status === 303 && connected < 8) continue
-        t.match({ status, told }, { status: 409, told: 'You can have 8 tokens' })
+        t.match({ status, told }, { status: 409, told: 'You can have 10 tokens' })
         t.equal((await browser.post(path, { ...fields, decision: 'deny' })).status, 303, 'refusing needs no room')
         return
       }

@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import type { DocumentOutline, DocumentRead, VersionContent } from '../../../shared/body/schema.ts'
 import type { ResolvedDocument } from '../../../shared/documents/schema.ts'
+import type { Refusal } from '../../../shared/errors/errors.ts'
 import { Nullable, Version } from '../../../shared/schema/identifiers.ts'
 import { readParameters } from '../../routes/body/reading.ts'
 import { wrongArguments } from '../arguments.ts'
@@ -66,9 +68,9 @@ export const read = tool({
 
 // A kept version is shown as a whole, and belongs to the document that was named.
 function refuseBesideSeq(args: Input): void {
-  const others = (
-    ['view', 'around', 'context_before', 'context_after', 'annotate', 'locale', 'cursor'] as const
-  ).filter((name) => args[name] !== undefined)
+  const others = (['view', 'around', 'context_before', 'context_after', 'annotate', 'locale'] as const).filter(
+    (name) => args[name] !== undefined,
+  )
   if (others.length > 0) throw wrongArguments(others.map((name) => ({ name, message: 'cannot stand beside seq' })))
 }
 
@@ -79,9 +81,9 @@ const timesShown = 2.1
 
 async function readPart(door: Door, args: Input) {
   const { max_tokens: budget = 6000, document_id, locale, view, annotate = 'anchors' } = args
+  const position = positionOf(args.cursor)
   // A cursor of the route is bound to its budget, so the cursor of this tool carries both.
-  const [, given, resumed] = /^(\d{1,5})\.(.+)$/s.exec(args.cursor ?? '') ?? []
-  const inner = given === undefined ? Math.floor(Math.max(64, (budget - aroundText) / timesShown)) : Number(given)
+  const inner = position?.inner ?? Math.floor(Math.max(64, (budget - aroundText) / timesShown))
   const query = {
     view,
     around: args.around,
@@ -90,37 +92,23 @@ async function readPart(door: Door, args: Input) {
     annotate,
     locale,
     max_tokens: inner,
-    cursor: args.cursor === undefined ? undefined : (resumed ?? args.cursor),
+    cursor: position === null ? args.cursor : position.page || undefined,
   }
   const [{ data }, title] = await Promise.all([
     door<Static<typeof DocumentRead>>({ operationId: 'readDocument', params: { id: document_id }, query }),
     titleOf(door, args),
   ])
-  const next_cursor = data.next_cursor == null ? null : `${inner}.${data.next_cursor}`
-  return longestWithin(data.content ?? '', {
-    budget,
-    make: (text, isCut) => ({
-      structured: {
-        document_id: data.document_id,
-        title,
-        version: data.version,
-        freshness: 'current' as const,
-        text,
-        truncated: isCut || data.truncated === true,
-        next_cursor,
-      },
-      summary: [
-        `Document ${data.document_id}, version ${data.version}, current.`,
-        ...(isCut ? ['Cut within a block: raise max_tokens to read the rest of it.'] : []),
-        ...(next_cursor === null ? [] : [`More: cursor "${next_cursor}".`]),
-      ].join(' '),
-      untrusted: `title: ${oneLine(title)}\n\n${text}`,
-    }),
-  })
+  const next = data.next_cursor == null ? null : cursorOf({ ...atStart, inner, page: data.next_cursor })
+  const heading = { document_id: data.document_id, title, version: data.version, freshness: 'current' as const }
+  const of = `Document ${data.document_id}, version ${data.version}, current.`
+  const page = { inner, page: position?.page ?? '' }
+  return shownFrom(data.content ?? '', { position, page, next, budget, heading, of, isPart: data.truncated === true })
 }
 
 async function readVersion(door: Door, args: Input, seq: number) {
   const { document_id, max_tokens: budget = 6000 } = args
+  const position = positionOf(args.cursor)
+  if (args.cursor !== undefined && position === null) throw foreignCursor()
   const [{ data }, title] = await Promise.all([
     door<Static<typeof VersionContent>>({
       operationId: 'getVersionContent',
@@ -129,22 +117,76 @@ async function readVersion(door: Door, args: Input, seq: number) {
     }),
     titleOf(door, args),
   ])
-  return longestWithin(data.content ?? '', {
+  const heading = { document_id, title, version: data.version, freshness: 'kept' as const }
+  const of = `Document ${document_id}, kept version ${seq} (${data.version}).`
+  const page = { inner: 0, page: '' }
+  return shownFrom(data.content ?? '', { position, page, next: null, budget, heading, of, isPart: false })
+}
+
+/**
+ * How far a caller has read. `inner` and `page` are the budget and the cursor of the page of the route. `shown` counts
+ * the characters of its text that were shown, and `digest` belongs to this text. Both are empty at the start of a page.
+ */
+type Position = { inner: number; shown: number; digest: string; page: string }
+
+const atStart = { shown: 0, digest: '' }
+const cursorForm = /^(\d{1,5})\.(\d{1,8})\.([\w-]{0,16})\.(.*)$/s
+
+function positionOf(cursor: string | undefined): Position | null {
+  const [, inner, shown, digest = '', page = ''] = cursorForm.exec(cursor ?? '') ?? []
+  return inner === undefined ? null : { inner: Number(inner), shown: Number(shown), digest, page }
+}
+
+function cursorOf({ inner, shown, digest, page }: Position): string {
+  return `${inner}.${shown}.${digest}.${page}`
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 16)
+}
+
+function foreignCursor(): Refusal {
+  return wrongArguments([{ name: 'cursor', message: 'belongs to a text that has changed: read again without it' }])
+}
+
+type Shown = {
+  position: Position | null
+  page: Pick<Position, 'inner' | 'page'>
+  /** The cursor behind the whole text; null when nothing follows. */
+  next: string | null
+  budget: number
+  heading: { document_id: string; title: string; version: string; freshness: 'current' | 'kept' }
+  /** What the summary says about the document. */
+  of: string
+  /** Whether the document has more than the text. */
+  isPart: boolean
+}
+
+// Shows a text from a position, as far as the budget goes. What is left goes on with the cursor, in the middle of a
+// block if need be, so that nothing is ever left out.
+function shownFrom(text: string, { position, page, next, budget, heading, of, isPart }: Shown) {
+  const { shown: start, digest: expected } = position ?? atStart
+  const digest = digestOf(text)
+  if (start > 0 && digest !== expected) throw foreignCursor()
+  return longestWithin(text.slice(start), {
     budget,
-    make: (text, isCut) => ({
-      structured: {
-        document_id,
-        title,
-        version: data.version,
-        freshness: 'kept' as const,
-        text,
-        truncated: isCut,
-        next_cursor: null,
-      },
-      summary: `Document ${document_id}, kept version ${seq} (${data.version})${isCut ? ', cut: raise max_tokens' : ''}.`,
-      untrusted: `title: ${oneLine(title)}\n\n${text}`,
-    }),
+    make: (some, isCut) => {
+      const part = isCut ? wholeLines(some) : some
+      const rest = () => cursorOf({ ...page, shown: start + part.length, digest })
+      const next_cursor = isCut ? rest() : next
+      return {
+        structured: { ...heading, text: part, truncated: isCut || isPart || start > 0, next_cursor },
+        summary: [of, ...(next_cursor === null ? [] : [`More: cursor "${next_cursor}".`])].join(' '),
+        untrusted: `title: ${oneLine(heading.title)}\n\n${part}`,
+      }
+    },
   })
+}
+
+// Ends a part at the end of a line where one is near.
+function wholeLines(part: string): string {
+  const end = part.lastIndexOf('\n') + 1
+  return end > part.length / 2 ? part.slice(0, end) : part
 }
 
 async function readOutline(door: Door, args: Input) {

@@ -27,7 +27,7 @@ export function registerCat({ program, run }: Cli): void {
         'characters that could command the terminal are shown as escapes.',
     )
     .addOption(new Option('--format <format>', 'form of the text').choices(formats).default('markdown'))
-    .option('--block <id>', 'only this block')
+    .option('--block <id>', 'only this block; in Markdown the list, quote or table that holds it')
     .option('--version <number>', 'a kept version, as "history" numbers them', wholeNumber)
     .option('--anchors', 'put the id of each block above it, in Markdown')
     .option('--front-matter', 'write tags and properties above the text, in Markdown')
@@ -37,7 +37,7 @@ export function registerCat({ program, run }: Cli): void {
       examples(
         ['cat Zoo/Mammals/Elephants', 'read a document'],
         ['cat doc_01J9Z3V5K8 --version 7 --format html > elephants.html', 'an older version as a page'],
-        ['cat svc://doc/doc_01J9Z3V5K8#block_01J9Z3V5K8Q2W4E6R7T9Y1P3S5', 'the block of a search hit'],
+        ['cat svc://doc/doc_01J9Z3V5K8#block=block_01J9Z3V5K8Q2W4E6R7T9Y1P3S5', 'the block of a search hit'],
       ),
     )
     .action((name: string, options: Options) => run((context) => printDocument(context, name, options)))
@@ -72,20 +72,41 @@ async function read({ service }: Connection, { id, block, options }: Target): Pr
   const { api } = service
   const { format, version, anchors, frontMatter, locale } = options
   const annotate = anchors ? ({ annotate: 'anchors' } as const) : {}
-  if (block !== null && format === 'tiptap-json') {
-    return (await api.GET('/documents/{id}/blocks/{blockId}', { params: { path: { id, blockId: block } } })).data
-  }
-  if (block !== null || format === 'plain-text') {
-    const only = block === null ? {} : { around: block, context_before: 0, context_after: 0 }
-    const query = { view: format as 'markdown' | 'plain-text', max_tokens: 50_000, ...only, ...(locale && { locale }) }
+  const language = locale === undefined ? {} : { locale }
+  if (block !== null && format === 'markdown') {
+    const query = { view: format, max_tokens: 50_000, around: block, context_before: 0, context_after: 0, ...language }
     return (await api.GET('/documents/{id}/read', { params: { path: { id }, query } })).data
   }
+  if (block !== null) {
+    const params = { path: { id, blockId: block }, query: language }
+    const { data } = await api.GET('/documents/{id}/blocks/{blockId}', { params })
+    return format === 'plain-text' ? { ...data, content: data.text } : data
+  }
+  if (format === 'plain-text') return readPlainText(api, { id, language })
   if (version !== undefined) {
     const params = { path: { id, seq: version }, query: { format, ...annotate } }
     return (await api.GET('/documents/{id}/versions/{seq}/content', { params })).data
   }
   const query = { format, ...annotate, ...(frontMatter && { front_matter: true }), ...(locale && { locale }) }
   return (await api.GET('/documents/{id}/content', { params: { path: { id }, query } })).data
+}
+
+// A long document comes in parts, which an empty line separates.
+async function readPlainText(
+  api: Connection['service']['api'],
+  { id, language }: { id: string; language: { locale?: string } },
+): Promise<object> {
+  const parts: string[] = []
+  for (let cursor: string | undefined; ; ) {
+    const query = { view: 'plain-text', max_tokens: 50_000, ...language, ...(cursor && { cursor }) } as const
+    const { data } = await api.GET('/documents/{id}/read', { params: { path: { id }, query } })
+    parts.push(data.content ?? '')
+    if (data.next_cursor == null) {
+      const { document_id, document_uri, version, view } = data
+      return { document_id, document_uri, version, view, content: parts.join('\n\n') }
+    }
+    cursor = data.next_cursor
+  }
 }
 
 function lineEnded(text: string): string {

@@ -20,7 +20,7 @@ export function registerEvents({ program, run }: Cli): void {
         'breaks is opened again, and no event is missed. With --json each event is a line.',
     )
     .option('--since <event id>', 'begin behind this event; 0 for all that are kept', eventId)
-    .option('--cursor <file>', 'keep the last event in a file, and begin behind it the next time')
+    .option('--cursor <file>', 'keep the last printed event in a file, and begin behind it the next time')
     .option('--count <number>', 'end after so many events', wholeNumber)
     .option('--document-set <id>', 'only documents of this set')
     .option('--locale <tag>', 'only documents in a language')
@@ -28,7 +28,7 @@ export function registerEvents({ program, run }: Cli): void {
       'after',
       examples(
         ['events', 'what happens now'],
-        ['events --json --cursor ~/.zoo-events | while read event; do …; done', 'every event, over restarts'],
+        ['events --json --cursor ~/.zoo-events | while read event; do …; done', 'every event that was not printed yet'],
       ),
     )
     .action((options: Options) => run((context) => follow(context, options)))
@@ -55,7 +55,10 @@ async function follow({ out, connect, interrupts }: Context, options: Options): 
       throw new Failure('denied', `token_${event.reason}`, { message: `The token is ${event.reason}.` })
     }
     // The event is printed first: after a crash it comes again rather than never.
-    if (cursor !== undefined) keep(cursor, event.event_id)
+    if (cursor !== undefined) {
+      await printed()
+      keep(cursor, event.event_id)
+    }
     shown += 1
     if (shown >= count) return
   }
@@ -73,6 +76,11 @@ async function kept(file: string): Promise<number | undefined> {
   })
   if (/^\d{0,15}\n?$/.test(text)) return text === '' ? undefined : Number(text)
   throw new Failure('failed', 'invalid_cursor_file', { message: `${file} holds no number of an event.` })
+}
+
+// Resolves when the reader of this program has been given everything that was printed.
+function printed(): Promise<void> {
+  return new Promise((resolve, reject) => process.stdout.write('', (error) => (error ? reject(error) : resolve())))
 }
 
 function keep(file: string, id: number): void {

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { KnowledgeBaseError } from '../../client/errors.ts'
+import { mayPass } from '../../client/events.ts'
 import { type Cli, type Context, examples } from '../frame/command.ts'
 import { type Connection, connectAs } from '../frame/connection.ts'
 import { Failure } from '../frame/failures.ts'
@@ -80,11 +81,13 @@ async function askForToken(context: Context, input: { origin: string; options: O
   return token
 }
 
-// Asks for the token as often as the service allows, until the person has decided.
+// Asks for the token as often as the service allows, until the person has decided. A connection may fail meanwhile.
 async function pollForToken(
   { service }: Connection,
-  { device_code, interval, signal }: { device_code: string; interval: number; signal: AbortSignal },
+  code: { device_code: string; interval: number; expires_in: number; signal: AbortSignal },
 ): Promise<string> {
+  const { device_code, interval, expires_in, signal } = code
+  const endsAt = Date.now() + expires_in * 1000
   for (let seconds = interval; ; ) {
     await sleep(seconds * 1000, undefined, { signal })
     try {
@@ -92,7 +95,7 @@ async function pollForToken(
     } catch (error) {
       if (!(error instanceof KnowledgeBaseError)) throw error
       if (error.code === 'slow_down') seconds = Number(error.details?.interval ?? seconds + 5)
-      else if (error.code !== 'authorization_pending') throw error
+      else if (error.code !== 'authorization_pending' && !(mayPass(error) && Date.now() < endsAt)) throw error
     }
   }
 }

@@ -141,7 +141,7 @@ function show(out: Output, { results, projection, page, suggestion }: SearchAnsw
     if (index > 0) out.line()
     out.line({ text: hit.title, style: 'bold' }, ...hit.heading_path.map((heading) => ` › ${heading}`))
     if (hit.matched_in === 'content') out.line('  ', ...excerpt(hit))
-    const address = hit.block_id === null ? hit.document_uri : `${hit.document_uri}#${hit.block_id}`
+    const address = hit.block_id === null ? hit.document_uri : `${hit.document_uri}#block=${hit.block_id}`
     out.line('  ', { text: `${hit.path_text}  ${address}`, style: 'dim' })
   }
   if (results.length === 0) out.line('Nothing was found.')

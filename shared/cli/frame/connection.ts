@@ -43,10 +43,14 @@ export async function originOfCall(input: {
   })
 }
 
-/** The token for an origin: KB_TOKEN, or that of the login. Throws a Failure when there is neither. */
+/**
+ * The token for an origin: KB_TOKEN, or that of the login. Where KB_ORIGIN is set, KB_TOKEN is for that service alone.
+ * Throws a Failure when there is neither.
+ */
 export async function tokenFor(origin: string, input: { env: NodeJS.ProcessEnv; logins: LoginFile }): Promise<string> {
   const { env, logins } = input
-  const token = env['KB_TOKEN'] || (await logins.read()).logins[origin]?.token
+  const isMeant = !env['KB_ORIGIN'] || originOf(env['KB_ORIGIN'], 'KB_ORIGIN') === origin
+  const token = (isMeant && env['KB_TOKEN']) || (await logins.read()).logins[origin]?.token
   if (token) return token
   throw new Failure('denied', 'not_signed_in', {
     message: `You are not signed in to ${origin}.`,

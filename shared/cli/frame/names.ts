@@ -50,7 +50,7 @@ function wrongKind(name: string, kind: string): Failure {
 }
 
 const documentId = /^doc_[A-Za-z0-9_-]{1,64}$/
-const documentUri = /^svc:\/\/doc\/(doc_[A-Za-z0-9_-]{1,64})(?:#(.+))?$/
+const documentUri = /^svc:\/\/doc\/(doc_[A-Za-z0-9_-]{1,64})(?:#(?:block=)?(.+))?$/
 
 // What a name says by itself, without looking anything up; null for a path.
 function directName({ origin }: Connection, name: string): NamedDocument | NamedPlace | null {

@@ -24,7 +24,7 @@ export async function openLocalCopy(live: Doc, { userId, documentId }: PageData)
 /** A copy of a live document in the storage of the browser. What is typed without a connection survives a reload. */
 export class LocalCopy {
   /**
-   * What earlier pages have typed that is not known to be stored by the service: their Yjs clients, each with the
+   * What earlier pages have typed that is not known to be stored by the service. Each of their Yjs clients has the
    * number of its insertions that are stored.
    */
   readonly unsaved: ReadonlyMap<number, number>
@@ -64,9 +64,9 @@ export class LocalCopy {
   }
 
   /**
-   * Notes what is not known to be stored by the service: clients of this browser, each with the number of its
-   * insertions that are stored; null when everything is. Another tab may have been closed with such text. The text comes
-   * into this document then, as if it were typed here, and is sent and noted anew.
+   * Notes what is not known to be stored by the service. Each client of this browser has the number of its insertions
+   * that are stored; `unsaved` is null when everything is. Another tab may have been closed with such text. The text
+   * comes into this document then, as if it were typed here, and is sent and noted anew.
    */
   noteUnsaved(unsaved: ReadonlyMap<number, number> | null): void {
     if (unsaved !== null) this.#put((stores) => putUnsaved(stores, unsaved))
