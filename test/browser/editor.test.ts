@@ -258,12 +258,12 @@ t.test('the editor of the service', { skip: noChromium }, async (t) => {
       await service.restartCollab()
       const [anew, gone] = pages as [WrittenPage, WrittenPage]
       await anew.page.getByRole('alert').getByText('another state of this document').waitFor()
-      t.match(await anew.page.getByRole('alert').textContent(), 'This text of yours was not saved:of elephants')
+      t.match(await anew.page.getByRole('alert').textContent(), 'This text of yours was not saved: of elephants')
       t.strictSame(texts(await untilAllSee(ada, restored.id, [anew])), ['Water', 'Food'])
       await anew.type({ block: 1 }, ' of birds')
       t.strictSame(texts(await untilAllSee(ada, restored.id, [anew])), ['Water', 'Food of birds'])
       await gone.page.getByRole('alert').getByText('This document was deleted').waitFor()
-      t.match(await gone.page.getByRole('alert').textContent(), 'This text of yours was not saved:of elephants')
+      t.match(await gone.page.getByRole('alert').textContent(), 'This text of yours was not saved: of elephants')
       await Promise.all(pages.map(({ page }) => page.close()))
     },
   )

@@ -55,7 +55,7 @@ export class StatusLine {
       onDismiss()
     }
     actions.append(action('Dismiss', dismiss))
-    message.append(words, ...(quote === '' ? [] : [text]), actions)
+    message.append(words, ...(quote === '' ? [] : [' ', text]), actions)
     this.#messages.append(message)
   }
 }
