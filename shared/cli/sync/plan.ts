@@ -89,7 +89,7 @@ export function planSync(input: PlanInput): Plan {
     ...creations,
   ])
   const [relinked = [], unchanged = []] = [true, false].map((wanted) =>
-    same.filter(({ entry, file }) => isOutdated(entry.links, file.path, places) === wanted),
+    same.filter(({ entry, file }) => isOutdated(entry, file.path, places) === wanted),
   )
   const rewrites = relinked.map(({ entry, file, document }): Update => {
     const { path } = file
@@ -107,12 +107,16 @@ function creationOf(file: LocalFile, { creating, newId }: PlanInput): Creation {
 
 // A path means the document whose file is there now, or else the document whose file was there at the last sync. File
 // systems and authors may write one letter in several ways.
-function placesOf({ entries }: PlanInput, files: readonly { id: string; path: string; from?: string }[]): LinkPlaces {
+function placesOf(
+  { entries, headingsOf }: PlanInput,
+  files: readonly { id: string; path: string; from?: string }[],
+): LinkPlaces {
   const paths = new Map(files.map(({ id, path }) => [id, path]))
   const now = new Map(files.map(({ id, path, from }) => [(from ?? path).normalize(), id]))
   const before = new Map([...entries.values()].map(({ id, path }) => [path.normalize(), id]))
   return {
     pathOf: (id) => paths.get(id),
+    headingsOf,
     idAt: (named) => {
       const path = named.normalize()
       const old = before.get(path)

@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { noLinks } from './links.ts'
 import { stateFolder } from './paths.ts'
 import type { Entry, KnownFolder } from './sides.ts'
 
@@ -115,8 +116,8 @@ export class SyncState {
   }
 
   #take(change: StateChange): void {
-    // Older programs have noted no links.
-    if ('entry' in change) this.entries.set(change.entry.id, { ...change.entry, links: change.entry.links ?? {} })
+    // Older programs have noted no links, or no headings.
+    if ('entry' in change) this.entries.set(change.entry.id, { ...noLinks, ...change.entry })
     else if ('forget' in change) this.entries.delete(change.forget)
     else if ('folder' in change) this.folders.set(change.folder.id, change.folder)
     else if ('forgetFolder' in change) this.folders.delete(change.forgetFolder)
