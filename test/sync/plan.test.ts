@@ -14,6 +14,7 @@ function changedWithoutDocument(input: Partial<PlanInput>): PlanInput {
     entries: new Map([['doc_old', entry]]),
     knownFolders: new Map(),
     creating: new Map(),
+    gone: new Map(),
     newId: () => 'doc_fresh',
     files: {
       files: new Map([['Zoo.md', file]]),

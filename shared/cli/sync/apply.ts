@@ -1,3 +1,4 @@
+import { posix } from 'node:path'
 import { readAlike, withoutRepeatedAnchors } from './blocks.ts'
 import type { ReadBody } from './body.ts'
 import { isSameBody, mergeDocument, type WholeDocument } from './document-merge.ts'
@@ -7,8 +8,8 @@ import { areSameLabels } from './labels.ts'
 import { type FileLinks, type LinkPlaces, linksToFile, linksToService, noLinks } from './links.ts'
 import { readLocal } from './local-scan.ts'
 import { FileChanged, type LocalWriter } from './local-write.ts'
-import { directoryOf, titleOfPath } from './paths.ts'
-import { type Action, type Creation, isSameDocument, type Update } from './plan.ts'
+import { directoryOf, inDirectory, titleOfPath } from './paths.ts'
+import { type Action, type Creation, isSameDocument, type Restoration, type Update } from './plan.ts'
 import type { DocumentChange, SyncService } from './service.ts'
 import type { RemoteDocument } from './sides.ts'
 import type { SyncState } from './state.ts'
@@ -59,11 +60,13 @@ export async function applyAction(work: Work, action: Action): Promise<Outcome> 
   const { state, service, writer } = work
   try {
     if (action.type === 'create') return await create(work, action)
+    if (action.type === 'restore') return await restore(work, action)
     if (action.type === 'update') return await update(work, action)
     if (action.type === 'download') return await download(work, action)
     if (action.type === 'trash' && !(await service.trash(action.id, action.version))) return later
     if (action.type === 'remove') writer.remove(action.path, action.file.hash)
-    state.note({ forget: action.id })
+    const entry = state.entries.get(action.id)
+    if (entry !== undefined) state.note({ gone: { ...entry, goneAt: Date.now() } })
     return { end: 'done', document: null }
   } catch (error) {
     if (isMissing(error)) return { ...later, reason: error.message }
@@ -124,6 +127,19 @@ async function keepLost(
   const { text, ...conflict } = lost
   if (lost.losses.length === 0) return {}
   return { conflict: { ...conflict, copy: await writer.keepCopy(lost.path, text), blocks: [], labels: [] } }
+}
+
+// The document is again what the last sync has left. What its file says now is for the next round.
+async function restore({ state, service, folders }: Work, { id, path, entry }: Restoration): Promise<Outcome> {
+  const document = await service.restore(id, await folders.idOf(directoryOf(path)))
+  if (document === null) {
+    state.note({ forgetGone: id })
+    return later
+  }
+  const { folder_id } = document
+  const before = inDirectory(directoryOf(path), posix.basename(entry.path))
+  state.note({ entry: { ...entry, path: before, document: { ...entry.document, folder_id } } })
+  return { end: 'done', document }
 }
 
 async function download(

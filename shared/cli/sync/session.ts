@@ -126,6 +126,7 @@ export class SyncSession {
         result.done.push(action)
         if (action.type === 'trash' || action.type === 'remove')
           this.#deleted.push({ type: action.type, at: Date.now() })
+        if (action.type === 'restore') result.later.push(repetitionOf(action, 'its document was in the trash'))
       } else result.later.push(repetitionOf(action, outcome.reason))
     }
     try {
@@ -191,13 +192,14 @@ export class SyncSession {
     this.#directories = files.directories
     this.#files.clear()
     for (const [path, file] of files.files) this.#files.set(path, file)
-    const { entries, creating, folders: knownFolders } = state
+    const { entries, gone, creating, folders: knownFolders } = state
     this.#deleted = this.#deleted.filter(({ at }) => at > Date.now() - deletionMs)
     const countOf = (wanted: Action['type']) => this.#deleted.filter(({ type }) => type === wanted).length
     const deleted = { documents: countOf('trash'), files: countOf('remove') }
     const headingsOf = this.#headingsOf
     const asked = {
       headingsOf,
+      gone,
       entries,
       creating,
       knownFolders,

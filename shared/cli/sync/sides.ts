@@ -50,6 +50,8 @@ export type FileState = {
 export type PlanInput = {
   entries: ReadonlyMap<string, Entry>
   knownFolders: ReadonlyMap<number, KnownFolder>
+  /** Documents that were deleted, by their ids. */
+  gone: ReadonlyMap<string, Entry>
   /** The ids of documents that a sync has begun to create, by the paths of their files. */
   creating: ReadonlyMap<string, string>
   /** Makes the id of a new document. */
