@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
-import { isOutdated, linksToFile, linksToService } from '../../shared/cli/sync/links.ts'
+import { type FileLinks, isOutdated, linksToFile, linksToService, noLinks } from '../../shared/cli/sync/links.ts'
 import type { Client } from '../support/client.ts'
 import { runs } from '../support/property-runs.ts'
 import { startTestService } from '../support/service.ts'
@@ -17,7 +17,7 @@ t.test('links between files are links between documents, and lead to the same fi
     '![herd](<Sub dir/Bee.md>)',
     '`[code](A.md)`',
     '[there](https://example.test/A.md)',
-    '[part](A.md#water)',
+    '[no heading](A.md#water)',
     '[gone](Gone.md)',
     '[out](../../A.md)',
   ]
@@ -72,6 +72,45 @@ t.test('a link leads on when its document or its own file moves, on either side'
   one.write('Deep/er/A.md', one.read('Deep/er/A.md').replace('Look', 'Please look'))
   await one.sync()
   t.match(await markdown(ada, a), `Please look at [b](`, 'a link whose document is gone keeps its words')
+})
+
+t.test('a link to a heading of another file leads to its block, and follows the name of the heading', async (t) => {
+  const { ada, machine } = await newBase()
+  const [one, two] = [machine(), machine()]
+  // Both files are new, and the file that links comes first.
+  one.write(
+    'Bees.md',
+    'They [drink](Sub/Zoo#water) and [eat](Sub/Zoo.md#food--drink "t"), [later](Sub/Zoo.md#night).\n',
+  )
+  one.write('Sub/Zoo.md', '# Water\n\nWet.\n\n## Food & *Drink*\n\nSee [bees](../Bees.md#water).\n')
+  t.match(await one.sync(), { failed: [], conflicts: [] })
+  const [bees, zoo] = [await idOf(ada, 'Bees'), await idOf(ada, 'Zoo')]
+  const blockOf = (slug: string) => new RegExp(`<!-- block=(\\S+) ${slug} -->`).exec(one.read('Sub/Zoo.md'))?.[1]
+  const [water, food] = [blockOf('water'), blockOf('food--drink')]
+  const linked = `[drink](svc://doc/${zoo}#block=${water}) and [eat](svc://doc/${zoo}#block=${food} "t")`
+  t.match(await markdown(ada, bees), `${linked}, [later](Sub/Zoo.md#night)`)
+  t.match(one.read('Bees.md'), '[drink](Sub/Zoo#water) and [eat](Sub/Zoo.md#food--drink "t")', 'as it was spelled')
+  t.strictSame((await one.sync()).actions, [], 'then nothing is left to do')
+  await two.sync()
+  t.match(two.read('Bees.md'), '[drink](Sub/Zoo.md#water) and [eat](Sub/Zoo.md#food--drink "t")')
+  // The heading gets another name while the file that links is changed elsewhere.
+  two.edit('Sub/Zoo.md', '# Water', '# Lake')
+  two.edit('Bees.md', 'They', 'All')
+  t.match(await two.sync(), { failed: [], conflicts: [] })
+  t.match(await markdown(ada, bees), `All ${linked}`)
+  t.match(two.read('Bees.md'), '[drink](Sub/Zoo.md#lake)')
+  await one.sync()
+  t.match(one.read('Bees.md'), 'All [drink](Sub/Zoo.md#lake)')
+  one.edit('Sub/Zoo.md', '# Lake', '# Lake\n\nBig.\n\n# Night')
+  t.match(await one.sync(), { failed: [], conflicts: [] })
+  t.match(
+    await markdown(ada, bees),
+    `[later](svc://doc/${zoo}#block=${blockOf('night')})`,
+    'a heading that comes later',
+  )
+  await two.sync()
+  t.match(two.read('Bees.md'), '[later](Sub/Zoo.md#night)')
+  t.strictSame([...(await one.sync()).actions, ...(await two.sync()).actions], [])
 })
 
 t.test('a link finds the new document of a file whose document was deleted', async (t) => {
@@ -160,15 +199,16 @@ t.test('every link of a text comes back from its file as it was', async (t) => {
     const places = (target: string) => ({
       idAt: (path: string) => (path === target ? id : undefined),
       pathOf: (asked: string) => (asked === id ? target : undefined),
+      headingsOf: () => new Map([['water', 'block_0123456789ABCDEFGHJKMNPQRS']]),
     })
     const text = `A [link](svc://doc/${id}#block=block_0123456789ABCDEFGHJKMNPQRS "t") and [other](svc://doc/doc_x).\n`
     const written = await linksToFile(text, { path: from }, places(to))
     if (/svc:\/\/doc\/doc_target/.test(written.text)) throw new Error(`not translated: ${written.text}`)
-    const read = (links: object, target: string) =>
-      linksToService(written.text, { path: from, before: from, links: { ...links } }, places(target))
-    t.equal(await read({}, to), text)
-    t.equal(await read(written.links, later), text, 'after a move')
-    t.equal(isOutdated(written.links, from, places(later)), to !== later)
+    const read = (links: FileLinks, target: string) =>
+      linksToService(written.text, { path: from, before: from, ...links }, places(target))
+    t.equal(await read(noLinks, to), text)
+    t.equal(await read(written, later), text, 'after a move')
+    t.equal(isOutdated(written, from, places(later)), to !== later)
   })
   await fc.assert(property, { ...runs, numRuns: Math.min(60, runs.numRuns ?? 60) })
 })

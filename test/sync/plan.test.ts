@@ -9,11 +9,12 @@ const documentOf = (id: string) => ({ id, title: 'Zoo', tags: [], properties: {}
 function changedWithoutDocument(input: Partial<PlanInput>): PlanInput {
   const file = { path: 'Zoo.md', hash: 'changed', documentId: 'doc_old', title: null, stat }
   const document = documentOf('doc_old')
-  const entry = { id: 'doc_old', path: 'Zoo.md', hash: 'synced', stat, document, body: 'body', links: {} }
+  const entry = { id: 'doc_old', path: 'Zoo.md', hash: 'synced', stat, document, body: 'body', links: {}, headings: {} }
   return {
     entries: new Map([['doc_old', entry]]),
     knownFolders: new Map(),
     creating: new Map(),
+    gone: new Map(),
     newId: () => 'doc_fresh',
     files: {
       files: new Map([['Zoo.md', file]]),
@@ -22,6 +23,7 @@ function changedWithoutDocument(input: Partial<PlanInput>): PlanInput {
       isDirectory: () => false,
     },
     documents: new Map(),
+    headingsOf: () => new Map(),
     folders: new Map(),
     root: null,
     mayDelete: false,

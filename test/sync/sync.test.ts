@@ -38,6 +38,51 @@ async function put(client: Client, id: string, edit: (text: string) => string) {
 
 const text = (content: string) => ({ format: 'markdown', content })
 
+t.test('a file that comes back brings its document back from the trash, with its id and its history', async (t) => {
+  const { ada, base, machine } = await newBase()
+  const one = machine()
+  one.write('Birds/Owls.md', 'They see.\n')
+  one.write('Bees.md', 'They fly.\n')
+  await one.sync()
+  const [owls, bees] = [one.read('Birds/Owls.md'), one.read('Bees.md')]
+  const ids = async () => {
+    const { data } = (await ada.get(`/documents?knowledge_base_id=${base}`)).body
+    return Object.fromEntries(data.map(({ id, title }: { id: string; title: string }) => [title, id]))
+  }
+  const before = await ids()
+  one.remove('Birds')
+  one.remove('Bees.md')
+  await one.sync()
+  t.strictSame(await ids(), {})
+  one.write('Birds/Owls.md', owls)
+  one.write('Sub/Wasps.md', bees.replace('fly', 'sting'))
+  t.match(await one.sync(), { actions: { length: 3 }, failed: [], conflicts: [] })
+  t.strictSame(await ids(), { Owls: before.Owls, Wasps: before.Bees }, 'also under another name')
+  t.equal(one.read('Birds/Owls.md'), owls)
+  const { data } = (await ada.get(`/documents/${before.Bees}/content?format=markdown`)).body
+  t.match(data.content, 'They sting.', 'what was changed meanwhile is in the document')
+  t.strictSame((await one.sync()).actions, [])
+  t.strictSame((await ada.get(`/trash?knowledge_base_id=${base}`)).body.data, [])
+  // Whoever deletes the document for good leaves only a new document.
+  one.remove('Birds/Owls.md')
+  await one.sync()
+  const [entry] = (await ada.get(`/trash?knowledge_base_id=${base}`)).body.data
+  await ada.delete(`/trash/${entry.id}`)
+  one.write('Birds/Owls.md', owls)
+  t.match(await one.sync(), { failed: [], conflicts: [] })
+  const { Owls: fresh } = await ids()
+  t.ok(fresh)
+  t.not(fresh, before.Owls)
+  // Somebody else deletes the document, and the file is taken from a backup.
+  await ada.delete(`/documents/${fresh}`)
+  const kept = one.read('Birds/Owls.md')
+  await one.sync()
+  t.strictSame(one.files(), ['Sub/Wasps.md'])
+  one.write('Birds/Owls.md', kept)
+  await one.sync()
+  t.equal((await ids()).Owls, fresh)
+})
+
 t.test('new files become documents in the same folders, and new documents become files', async (t) => {
   const { ada, base, machine } = await newBase()
   const one = machine()

@@ -1,14 +1,15 @@
+import { posix } from 'node:path'
 import { readAlike, withoutRepeatedAnchors } from './blocks.ts'
 import type { ReadBody } from './body.ts'
 import { isSameBody, mergeDocument, type WholeDocument } from './document-merge.ts'
 import { bodyOf, keptOfNewFile, readFileText, writeFileText } from './file-text.ts'
 import type { FolderIds } from './folder-ids.ts'
 import { areSameLabels } from './labels.ts'
-import { type LinkPlaces, linksToFile, linksToService } from './links.ts'
+import { type FileLinks, type LinkPlaces, linksToFile, linksToService, noLinks } from './links.ts'
 import { readLocal } from './local-scan.ts'
 import { FileChanged, type LocalWriter } from './local-write.ts'
-import { directoryOf, titleOfPath } from './paths.ts'
-import { type Action, type Creation, isSameDocument, type Update } from './plan.ts'
+import { directoryOf, inDirectory, titleOfPath } from './paths.ts'
+import { type Action, type Creation, isSameDocument, type Restoration, type Update } from './plan.ts'
 import type { DocumentChange, SyncService } from './service.ts'
 import type { RemoteDocument } from './sides.ts'
 import type { SyncState } from './state.ts'
@@ -59,11 +60,13 @@ export async function applyAction(work: Work, action: Action): Promise<Outcome> 
   const { state, service, writer } = work
   try {
     if (action.type === 'create') return await create(work, action)
+    if (action.type === 'restore') return await restore(work, action)
     if (action.type === 'update') return await update(work, action)
     if (action.type === 'download') return await download(work, action)
     if (action.type === 'trash' && !(await service.trash(action.id, action.version))) return later
     if (action.type === 'remove') writer.remove(action.path, action.file.hash)
-    state.note({ forget: action.id })
+    const entry = state.entries.get(action.id)
+    if (entry !== undefined) state.note({ gone: { ...entry, goneAt: Date.now() } })
     return { end: 'done', document: null }
   } catch (error) {
     if (isMissing(error)) return { ...later, reason: error.message }
@@ -81,7 +84,7 @@ function isMissing(error: unknown): error is Error {
 async function create({ root, state, service, writer, folders, places }: Work, { path, file, id }: Creation) {
   const { text, hash } = readLocal(root, path)
   if (hash !== file.hash) return later
-  const linked = await linksToService(text, { path, before: path, links: {} }, places)
+  const linked = await linksToService(text, { path, before: path, ...noLinks }, places)
   const parts = readFileText(linked, keptOfNewFile)
   const sent = withoutRepeatedAnchors(bodyOf(parts))
   const created = await service.create({
@@ -103,14 +106,14 @@ async function create({ root, state, service, writer, folders, places }: Work, {
   const conflict = await keepLost(writer, { path, text, document_id: id, losses })
   const kept = state.keepText(body.markdown)
   const whole = writeFileText(document, { body: body.markdown, path })
-  const { text: newText, links } = await linksToFile(whole, { path, present: text }, places)
+  const { text: newText, ...links } = await linksToFile(whole, { path, present: text, mayWait: true }, places)
   // If the file has changed meanwhile, the noted hash is that of the text which the service has.
   const written = await writer.write(path, newText, hash).catch((error) => {
     if (error instanceof FileChanged) return null
     throw error
   })
   state.note({
-    entry: { id, path, hash: written?.hash ?? hash, stat: written?.stat ?? file.stat, document, body: kept, links },
+    entry: { id, path, hash: written?.hash ?? hash, stat: written?.stat ?? file.stat, document, body: kept, ...links },
   })
   state.note({ created: path })
   return { ...(written === null ? later : { end: 'done' as const }), ...conflict, document }
@@ -126,6 +129,19 @@ async function keepLost(
   return { conflict: { ...conflict, copy: await writer.keepCopy(lost.path, text), blocks: [], labels: [] } }
 }
 
+// The document is again what the last sync has left. What its file says now is for the next round.
+async function restore({ state, service, folders }: Work, { id, path, entry }: Restoration): Promise<Outcome> {
+  const document = await service.restore(id, await folders.idOf(directoryOf(path)))
+  if (document === null) {
+    state.note({ forgetGone: id })
+    return later
+  }
+  const { folder_id } = document
+  const before = inDirectory(directoryOf(path), posix.basename(entry.path))
+  state.note({ entry: { ...entry, path: before, document: { ...entry.document, folder_id } } })
+  return { end: 'done', document }
+}
+
 async function download(
   { state, service, writer, places }: Work,
   { id, path, document: listed }: Action & { type: 'download' },
@@ -133,9 +149,9 @@ async function download(
   const body = await service.body(id)
   if (body === null) return later
   const document = { ...listed, version: body.version }
-  const { text, links } = await linksToFile(writeFileText(document, { body: body.markdown, path }), { path }, places)
+  const { text, ...links } = await linksToFile(writeFileText(document, { body: body.markdown, path }), { path }, places)
   const { hash, stat } = await writer.write(path, text, null)
-  state.note({ entry: { id, path, hash, stat, document, body: state.keepText(body.markdown), links } })
+  state.note({ entry: { id, path, hash, stat, document, body: state.keepText(body.markdown), ...links } })
   return { end: 'done' as const, document }
 }
 
@@ -144,8 +160,11 @@ async function update(work: Work, action: Update): Promise<Outcome> {
   const { id, from, path, file, entry } = action
   const { text, hash } = readLocal(root, from)
   if (hash !== file.hash) return later
+  const { links, headings }: FileLinks = entry ?? noLinks
   const inService = (markdown: string) =>
-    linksToService(markdown, { path: from, before: entry?.path ?? from, links: entry?.links ?? {} }, places)
+    linksToService(markdown, { path: from, before: entry?.path ?? from, links, headings }, places)
+  // Addresses that the service has as they are become links there when their headings are there.
+  const hasWaiting = Object.values(headings).includes('')
   const linked = await inService(text)
   let outcome: Outcome = { end: 'done' }
   let listed: RemoteDocument | null = action.document
@@ -172,7 +191,12 @@ async function update(work: Work, action: Update): Promise<Outcome> {
       listed = await service.document(id)
       continue
     }
-    const written = await writeBody(service, { id, body: merge.body, theirs })
+    const written = await writeBody(service, {
+      id,
+      body: merge.body,
+      theirs,
+      stored: hasWaiting ? sides.stored : theirs.body,
+    })
     if (written !== null) {
       const lost = { path: from, text, document_id: id, losses: [...losses, ...written.losses] }
       outcome = { ...(await keepLost(writer, lost)), ...outcome }
@@ -191,13 +215,11 @@ async function update(work: Work, action: Update): Promise<Outcome> {
     const kept = state.keepText(body)
     try {
       if (path !== from) writer.move(from, path, hash)
-      const { text: newText, links } = await linksToFile(
-        writeFileText(document, { body, path }),
-        { path, present: text },
-        places,
-      )
-      const written = newText === text ? { hash, stat: file.stat } : await writer.write(path, newText, hash)
-      state.note({ entry: { id, path, ...written, document, body: kept, links } })
+      const mayWait = action.changes.file || hasWaiting
+      const whole = writeFileText(document, { body, path })
+      const { text: newText, ...written } = await linksToFile(whole, { path, present: text, mayWait }, places)
+      const found = newText === text ? { hash, stat: file.stat } : await writer.write(path, newText, hash)
+      state.note({ entry: { id, path, ...found, document, body: kept, ...written } })
       state.note({ created: from })
       return { ...outcome, document }
     } catch (error) {
@@ -205,7 +227,7 @@ async function update(work: Work, action: Update): Promise<Outcome> {
       // The service has the text that the file had, so what the file has now is a change of that text. Without this
       // entry, the next round would take the own text for a change of others.
       if (isAlone && path === from)
-        state.note({ entry: { id, path, hash, stat: file.stat, document, body: kept, links: entry?.links ?? {} } })
+        state.note({ entry: { id, path, hash, stat: file.stat, document, body: kept, links, headings } })
       return { ...outcome, end: 'later', reason: error.message, document }
     }
   }
@@ -213,7 +235,7 @@ async function update(work: Work, action: Update): Promise<Outcome> {
 
 type SidesAsked = { action: Update; listed: RemoteDocument; inService: (markdown: string) => Promise<string> }
 
-// The base and the present document. The body of an unchanged document is that of the base, so it need not be read.
+// The base and the present document, and its body as it is stored. The body of an unchanged document is that of the base, so it need not be read.
 // Somebody may have put a relative address into a document. That is no change, so all sides are translated.
 async function sidesOf({ state, service }: Work, { action, listed, inService }: SidesAsked) {
   const { id, from, entry } = action
@@ -227,7 +249,8 @@ async function sidesOf({ state, service }: Work, { action, listed, inService }: 
   if (body === null && !isUnchanged) return null
   const document = { ...listed, version: body?.version ?? listed.version }
   const markdown = body === null ? (base?.body ?? '') : await inService(body.markdown)
-  return { base, theirs: { document, body: markdown, path: entry?.path ?? from } }
+  const stored = body?.markdown ?? known ?? ''
+  return { base, theirs: { document, body: markdown, path: entry?.path ?? from }, stored }
 }
 
 type LabelWrite = {
@@ -254,12 +277,13 @@ async function writeLabels({ service, folders }: Work, { action, labels, theirs 
   return isSame ? service.change(theirs, change) : 'changed'
 }
 
-// Returns the body as the service has it now; null if the document was changed meanwhile or is gone.
+// Returns the body as the service has it now; null if the document was changed meanwhile or is gone. A body that is
+// `stored` already is not written.
 async function writeBody(
   service: SyncService,
-  { id, body, theirs }: { id: string; body: string; theirs: WholeDocument },
+  { id, body, theirs, stored }: { id: string; body: string; theirs: WholeDocument; stored: string },
 ): Promise<ReadBody | null> {
   const { version } = theirs.document
-  if (isSameBody(body, theirs.body)) return { markdown: theirs.body, version, losses: [] }
+  if (isSameBody(body, stored)) return { markdown: theirs.body, version, losses: [] }
   return service.replace(id, { markdown: body, version })
 }

@@ -1,13 +1,13 @@
 /**
  * A block of a Markdown text: what stands below an anchor, up to the next anchor. `id` is null for text without an
- * anchor of its own; such text may hold several blocks of the service.
+ * anchor of its own; such text may hold several blocks of the service. `slug` is the word behind the id, if there is one.
  */
-export type MarkdownBlock = { id: string | null; text: string }
+export type MarkdownBlock = { id: string | null; text: string; slug?: string }
 
 /** A Markdown text: the YAML between the `---` lines at its beginning, or null without such lines, and its blocks. */
 export type MarkdownParts = { frontMatter: string | null; blocks: MarkdownBlock[] }
 
-const anchorLine = /^ {0,3}<!--\s*block=(block_[0-9A-HJKMNP-TV-Z]{26})(?:\s+\S+)?\s*-->[ \t]*$/
+const anchorLine = /^ {0,3}<!--\s*block=(block_[0-9A-HJKMNP-TV-Z]{26})(?:\s+(\S+))?\s*-->[ \t]*$/
 const fenceLine = /^ {0,3}(`{3,}(?!.*`)|~{3,})/
 // The markers of list items and quotes, behind which fenced code may begin on the same line.
 const containerMarkers = /^ {0,3}(?:(?:[-*+]|\d{1,9}[.)]) {1,4}|> ?)+/
@@ -21,19 +21,20 @@ export function splitMarkdown(markdown: string): MarkdownParts {
   const { frontMatter, rest } = splitFrontMatter(markdown)
   const blocks: MarkdownBlock[] = []
   const ids = new Set<string>()
-  let block = { id: null as string | null, lines: [] as string[] }
+  let block: { id: string | null; slug: string; lines: string[] } = { id: null, slug: '', lines: [] }
   const finish = () => {
+    const { id, slug } = block
     const text = trimmedLines(block.lines)
-    if (block.id !== null || text !== '') blocks.push({ id: block.id, text })
+    if (id !== null || text !== '') blocks.push({ id, text, ...(slug !== '' && { slug }) })
   }
   let fence: Fence | null = null
   for (const line of rest.split('\n')) {
     if (fence !== null && isOutside(line, fence)) fence = null
-    const id = fence === null ? anchorLine.exec(line)?.[1] : undefined
+    const [, id, slug = ''] = (fence === null ? anchorLine.exec(line) : null) ?? []
     if (id !== undefined && !ids.has(id)) {
       finish()
       ids.add(id)
-      block = { id, lines: [] }
+      block = { id, slug, lines: [] }
       continue
     }
     // A second anchor of the same block would be refused by the service. The text below it becomes a new block.
@@ -52,6 +53,12 @@ export function splitFrontMatter(markdown: string): { frontMatter: string | null
   return found === null
     ? { frontMatter: null, rest: text }
     : { frontMatter: found[1] ?? '', rest: text.slice(found[0].length) }
+}
+
+/** The ids of the headings of a body by their slugs. The body is Markdown as the service writes it with anchors. */
+export function headingsIn(body: string): Map<string, string> {
+  const { blocks } = splitMarkdown(body)
+  return new Map(blocks.flatMap(({ id, slug }) => (id !== null && slug !== undefined ? [[slug, id] as const] : [])))
 }
 
 /** Joins the parts of a Markdown text. The text ends with a line feed unless it is empty. */

@@ -7,8 +7,15 @@ import { directoryOf, inDirectory } from './paths.ts'
  * from files and written to files. Everything between, and all that is kept, has the form of the service.
  */
 
-/** The document that each relative address of a file means, as the last sync has written the file. */
-export type FileLinks = Readonly<Record<string, string>>
+/**
+ * What the relative addresses of a file mean, as the last sync has written the file. `links` has the document of each
+ * decoded path. `headings` has the link of the service for each address that names a heading or another block. It is
+ * empty while the document has no such heading.
+ */
+export type FileLinks = { links: Readonly<Record<string, string>>; headings: Readonly<Record<string, string>> }
+
+/** The links of a file that the last sync does not know. */
+export const noLinks: FileLinks = { links: {}, headings: {} }
 
 /** Where documents have their files in this round. */
 export type LinkPlaces = {
@@ -16,86 +23,149 @@ export type LinkPlaces = {
   idAt: (path: string) => string | undefined
   /** The path that the file of a document has at the end of the round. */
   pathOf: (id: string) => string | undefined
+  /** The blocks of the headings that a document had at the last sync, by their slugs. */
+  headingsOf: (id: string) => ReadonlyMap<string, string>
 }
 
 /** A file whose links are read: its path now, its path at the last sync, and what its links meant then. */
-export type LinkingFile = { path: string; before: string; links: FileLinks }
+export type LinkingFile = FileLinks & { path: string; before: string }
 
 /**
  * The text of a file with its links to synced files as links of the service. An address that the last sync has written
  * means the document that it meant then, even if the file of the document is elsewhere now. If that document is gone,
- * the file at the address counts. Images, other addresses, and addresses with a fragment that names no block stay as
- * they are.
+ * the file at the address counts. The slug of a heading becomes the id of its block. Images, other addresses, and
+ * addresses with a fragment that names neither a block nor a heading stay as they are.
  */
-export async function linksToService(text: string, file: LinkingFile, { idAt, pathOf }: LinkPlaces): Promise<string> {
+export async function linksToService(text: string, file: LinkingFile, places: LinkPlaces): Promise<string> {
   if (!text.includes('](') && !text.includes(']:')) return text
+  const { idAt, pathOf } = places
   return rewritten(text, (url) => {
-    const [, encoded = '', block = ''] = relativeAddress.exec(url) ?? []
-    if (encoded === '') return undefined
-    const address = decodedPath(encoded)
+    const relative = relativeOf(url)
+    if (relative === null) return undefined
+    const { address, block, slug } = relative
     const known = Object.hasOwn(file.links, address) ? file.links[address] : undefined
     const kept = known !== undefined && pathOf(known) !== undefined ? known : undefined
     const id = kept ?? idOfAddress(address, file.path, idAt) ?? idOfAddress(address, file.before, idAt) ?? known
-    return id && `svc://doc/${id}${block}`
+    if (id === undefined || slug === undefined) return id && `svc://doc/${id}${block}`
+    return linkToHeading(id, slug, { known: file.headings[url], places })
   })
 }
 
-/** A file to write: its path, and the text that it has now, if there is one. */
-export type WrittenFile = { path: string; present?: string }
+/**
+ * A file to write: its path, and the text that it has now, if there is one. `mayWait` says that its addresses may become
+ * links later, when the headings are there that they name.
+ */
+export type WrittenFile = { path: string; present?: string; mayWait?: boolean }
 
 /**
- * The text of a file, made of a text with links of the service: links to synced documents become relative paths. A link
- * keeps the spelling of its author, if an address of the present text leads to the document from the new path. Returns
- * the text and its links.
+ * The text of a file, made of a text with links of the service: links to synced documents become relative paths, and
+ * blocks of headings become slugs, which other programs know. A link keeps the spelling of its author, if an address of
+ * the present text leads there from the new path. Returns the text and its links.
  */
 export async function linksToFile(
   text: string,
-  { path, present = '' }: WrittenFile,
-  { pathOf }: LinkPlaces,
-): Promise<{ text: string; links: FileLinks }> {
+  { path, present = '', mayWait = false }: WrittenFile,
+  places: LinkPlaces,
+): Promise<FileLinks & { text: string }> {
   const links: Record<string, string> = {}
-  if (!text.includes('svc://doc/')) return { text, links }
+  const headings: Record<string, string> = {}
+  const isWaiting = mayWait && /[^\s(<]#[^\s#]/.test(text)
+  if (!isWaiting && !text.includes('svc://doc/')) return { text, links, headings }
   const spellings = await spellingsIn(present, path)
   const translated = await rewritten(text, (url) => {
     const [, id = '', block = ''] = documentAddress.exec(url) ?? []
-    const target = id === '' ? undefined : pathOf(id)
-    if (target === undefined) return undefined
-    const own = spellings.get(target.normalize() + block)?.shift()
-    const address = own?.address ?? decodedPath(addressFrom(path, target))
-    links[address] = id
-    return own?.written ?? addressFrom(path, target) + block
+    const target = id === '' ? undefined : places.pathOf(id)
+    if (target === undefined) {
+      if (isWaiting && relativeOf(url)?.slug !== undefined) headings[url] = ''
+      return undefined
+    }
+    const fragment = slugOf(block, places.headingsOf(id)) ?? block
+    const address = addressFrom(path, target)
+    const generated = { address: decodedPath(address), url: address + fragment, written: address + fragment }
+    const spelling = spellings.get(target.normalize() + fragment)?.shift() ?? generated
+    links[spelling.address] = id
+    if (block !== '') headings[spelling.url] = url
+    return spelling.written
   })
-  return { text: translated, links }
+  return { text: translated, links, headings }
 }
 
 /**
- * True if a link of a file has to be written anew. Its document's file or the file itself has moved, or another
- * document has taken the place of its document.
+ * True if a link of a file has to be written anew. Its document's file or the file itself has moved, another document
+ * has taken the place of its document, or the heading that it names is not called so any more.
  */
-export function isOutdated(links: FileLinks, path: string, { idAt, pathOf }: LinkPlaces): boolean {
-  return Object.entries(links).some(([address, id]) => {
+export function isOutdated(file: FileLinks, path: string, places: LinkPlaces): boolean {
+  const { idAt, pathOf } = places
+  const isElsewhere = Object.entries(file.links).some(([address, id]) => {
     const target = pathOf(id)
     if (target === undefined) return idOfAddress(address, path, idAt) !== undefined
     return !leadsTo(address, path, target.normalize())
   })
+  return isElsewhere || namesOtherHeading(file, path, places)
 }
 
-// The address of a link without its block, and how it is written in the text, with angle brackets if there are some.
-type Spelling = { address: string; written: string }
+/** True if an address of a file names a heading that has another name by now, or a heading that has been added. */
+export function namesOtherHeading({ headings }: FileLinks, path: string, places: LinkPlaces): boolean {
+  return Object.entries(headings).some(([url, known]) => {
+    const { address = '', slug = '' } = relativeOf(url) ?? {}
+    const [, linked, block = ''] = documentAddress.exec(known) ?? []
+    const id = linked ?? idOfAddress(address, path, places.idAt)
+    if (id === undefined || places.pathOf(id) === undefined) return false
+    const there = slugOf(block, places.headingsOf(id))
+    const meant = linkToHeading(id, slug, { known, places })
+    return there === undefined ? meant !== undefined && meant !== known : there !== `#${slug}`
+  })
+}
 
-// How a text spells its addresses, in their order, by the path and block to which they lead from the path of a file.
+// The link of the service to a heading. What the address meant at the last sync counts while that is a heading, or while
+// no other heading has the slug.
+function linkToHeading(
+  id: string,
+  slug: string,
+  { known = '', places }: { known: string | undefined; places: LinkPlaces },
+): string | undefined {
+  const headings = places.headingsOf(id)
+  const [, linked, block = ''] = documentAddress.exec(known) ?? []
+  const found = headings.get(slug)
+  if (linked === id && (found === undefined || slugOf(block, headings) !== undefined)) return known
+  return found && `svc://doc/${id}#block=${found}`
+}
+
+// The fragment of a file that names the block of a heading; undefined if the block is no heading.
+function slugOf(block: string, headings: ReadonlyMap<string, string>): string | undefined {
+  if (block === '') return undefined
+  for (const [slug, id] of headings) if (block === `#block=${id}`) return `#${slug}`
+  return undefined
+}
+
+// An address without a scheme and host: its decoded path, and its fragment, which names a block or a heading. Null for
+// any other address.
+function relativeOf(url: string): { address: string; block: string; slug?: string } | null {
+  const [, encoded, fragment = ''] = relativeAddress.exec(url) ?? []
+  if (encoded === undefined) return null
+  const address = decodedPath(encoded)
+  if (fragment === '' || namedBlock.test(fragment)) return { address, block: fragment }
+  return { address, block: '', slug: decodedPath(fragment.slice(1)).toLowerCase() }
+}
+
+// The address of a link without its fragment, as the parser reads it, and as it is written in the text, with angle
+// brackets if there are some.
+type Spelling = { address: string; url: string; written: string }
+
+// How a text spells its addresses, in their order, by the path and fragment to which they lead from the path of a file.
 // An address that would not be read alike in a table or a definition is left out.
 async function spellingsIn(text: string, path: string): Promise<Map<string, Spelling[]>> {
   const found = new Map<string, Spelling[]>()
   await rewritten(text, (url, written) => {
-    const [, encoded = '', block = ''] = relativeAddress.exec(url) ?? []
-    if (encoded === '' || !/^(<[^|\\&<>\n]+>|([^|\\&<>\s()]|\([^|\\&<>\s()]*\))+)$/.test(written)) return undefined
-    const address = decodedPath(encoded)
+    const relative = relativeOf(url)
+    if (relative === null || !/^(<[^|\\&<>\n]+>|([^|\\&<>\s()]|\([^|\\&<>\s()]*\))+)$/.test(written)) return undefined
+    const { address, block, slug } = relative
     const plain = pathOfAddress(address, path).normalize()
-    const key = (/\.(md|markdown)$/i.test(plain) ? plain : `${plain}.md`) + block
+    const fragment = slug === undefined ? block : `#${slug}`
+    const key = (/\.(md|markdown)$/i.test(plain) ? plain : `${plain}.md`) + fragment
     const others = found.get(key)
-    if (others === undefined) found.set(key, [{ address, written }])
-    else others.push({ address, written })
+    if (others === undefined) found.set(key, [{ address, url, written }])
+    else others.push({ address, url, written })
     return undefined
   })
   return found
@@ -114,8 +184,9 @@ const mostBrackets = 5000
 
 const blockId = 'block_[0-9A-HJKMNP-TV-Z]{26}'
 const documentAddress = new RegExp(`^svc://doc/(doc_[A-Za-z0-9_-]{1,64})(#block=${blockId})?$`)
-// An address without a scheme and host, in two parts: the path, and the block.
-const relativeAddress = new RegExp(`^(?![A-Za-z][A-Za-z0-9+.-]*:|//)([^#?]+)(#block=${blockId})?$`)
+const namedBlock = new RegExp(`^#block=${blockId}$`)
+// An address without a scheme and host, in two parts: the path, and the fragment.
+const relativeAddress = /^(?![A-Za-z][A-Za-z0-9+.-]*:|\/\/)([^#?]+)(#.+)?$/
 
 async function rewritten(
   text: string,

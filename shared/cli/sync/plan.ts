@@ -9,6 +9,7 @@ import type { Entry, LocalFile, Pair, PlanInput, RemoteDocument } from './sides.
 /**
  * What a sync does with one document:
  * - `create`: a new document from a file;
+ * - `restore`: a document comes back from the trash, since its file has come back;
  * - `download`: a new file from a document;
  * - `update`: what differs is merged and written on both sides. `from` is the path of the file and `path` its new path.
  *   `directory` decides the folder of the document. `entry` is null if no common state is known;
@@ -18,6 +19,7 @@ import type { Entry, LocalFile, Pair, PlanInput, RemoteDocument } from './sides.
  */
 export type Action =
   | Creation
+  | Restoration
   | { type: 'download'; id: string; path: string; document: RemoteDocument }
   | Update
   | { type: 'trash'; id: string; path: string; version: string }
@@ -25,6 +27,8 @@ export type Action =
   | { type: 'forget'; id: string; path: string }
 
 export type Creation = { type: 'create'; path: string; file: LocalFile; id: string }
+
+export type Restoration = { type: 'restore'; path: string; file: LocalFile; id: string; entry: Entry }
 
 export type Update = {
   type: 'update'
@@ -81,7 +85,10 @@ export function planSync(input: PlanInput): Plan {
     if (entry && (input.files.isUnreadable(entry.path) || isSameDocument(entry, document))) return []
     return [{ type: 'download', id, path: place({ id, title, directory }), document }]
   })
-  const creations = [...newFiles.map((file) => creationOf(file, input)), ...recreated]
+  const restorations = restorationsOf(newFiles, input)
+  const restored = new Set(restorations.map(({ path }) => path))
+  const created = newFiles.filter(({ path }) => !restored.has(path))
+  const creations = [...restorations, ...created.map((file) => creationOf(file, input)), ...recreated]
   const places = placesOf(input, [
     ...same.map(({ entry, file }) => ({ id: entry.id, path: file.path })),
     ...updates,
@@ -89,7 +96,7 @@ export function planSync(input: PlanInput): Plan {
     ...creations,
   ])
   const [relinked = [], unchanged = []] = [true, false].map((wanted) =>
-    same.filter(({ entry, file }) => isOutdated(entry.links, file.path, places) === wanted),
+    same.filter(({ entry, file }) => isOutdated(entry, file.path, places) === wanted),
   )
   const rewrites = relinked.map(({ entry, file, document }): Update => {
     const { path } = file
@@ -105,14 +112,29 @@ function creationOf(file: LocalFile, { creating, newId }: PlanInput): Creation {
   return { type: 'create', path: file.path, file, id: creating.get(file.path) ?? newId() }
 }
 
+// A file names the deleted document to which it belongs. Of several such files, the one at the path of the last sync
+// counts, and the others are copies.
+function restorationsOf(files: readonly LocalFile[], { gone, creating }: PlanInput): Restoration[] {
+  const named = Map.groupBy(files, ({ documentId, path }) => (creating.has(path) ? null : documentId))
+  return [...named].flatMap(([id, sameId]): Restoration[] => {
+    const entry = gone.get(id ?? '')
+    const file = sameId.find(({ path }) => path === entry?.path) ?? sameId[0]
+    return entry && file ? [{ type: 'restore', id: entry.id, path: file.path, file, entry }] : []
+  })
+}
+
 // A path means the document whose file is there now, or else the document whose file was there at the last sync. File
 // systems and authors may write one letter in several ways.
-function placesOf({ entries }: PlanInput, files: readonly { id: string; path: string; from?: string }[]): LinkPlaces {
+function placesOf(
+  { entries, headingsOf }: PlanInput,
+  files: readonly { id: string; path: string; from?: string }[],
+): LinkPlaces {
   const paths = new Map(files.map(({ id, path }) => [id, path]))
   const now = new Map(files.map(({ id, path, from }) => [(from ?? path).normalize(), id]))
   const before = new Map([...entries.values()].map(({ id, path }) => [path.normalize(), id]))
   return {
     pathOf: (id) => paths.get(id),
+    headingsOf,
     idAt: (named) => {
       const path = named.normalize()
       const old = before.get(path)

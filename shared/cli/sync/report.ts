@@ -64,6 +64,7 @@ export function showReport(report: SyncReport, out: Output): void {
 const signs: Record<string, string> = {
   upload: '↑',
   create: '↑',
+  restore: '↑',
   download: '↓',
   merge: '↕',
   trash: '-',

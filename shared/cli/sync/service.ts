@@ -157,6 +157,26 @@ export class SyncService {
     }
   }
 
+  /**
+   * Restores a document from the trash, into a folder or the root of the knowledge base. Returns null if the trash does
+   * not have it as an entry of its own.
+   */
+  async restore(id: string, folderId: number | null): Promise<RemoteDocument | null> {
+    const { knowledge_base_id } = this.#target
+    const query = { knowledge_base_id, limit: 100 }
+    for await (const entry of this.#service.items('/trash', this.#with({ query }))) {
+      if (entry.type !== 'document' || entry.resource_id !== id) continue
+      const body = folderId === null ? { knowledge_base_id } : { folder_id: folderId }
+      try {
+        await this.#service.api.POST('/trash/{id}/restore', { ...this.#with({ path: { id: entry.id } }), body })
+      } catch (error) {
+        if (!isCode(error, 'trash_not_found')) throw error
+      }
+      break
+    }
+    return this.document(id)
+  }
+
   /** Creates a folder in a folder, or in the root of the knowledge base. */
   async createFolder(name: string, parentId: number | null): Promise<Folder> {
     const { knowledge_base_id } = this.#target

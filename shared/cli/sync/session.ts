@@ -3,14 +3,16 @@ import pLimit from 'p-limit'
 import { KnowledgeBaseError } from '../../client/client.ts'
 import { newId } from '../../schema/ids.ts'
 import { applyAction, type Conflict } from './apply.ts'
+import { headingsIn } from './blocks.ts'
 import { BrokenFrontMatter } from './document-merge.ts'
 import { FolderIds } from './folder-ids.ts'
+import { namesOtherHeading } from './links.ts'
 import { type Problem, scanFolder, UnusableFile } from './local-scan.ts'
 import { LocalWriter } from './local-write.ts'
 import type { Folder } from './paths.ts'
 import { type Action, type Plan, planSync } from './plan.ts'
 import type { Listing, SyncService } from './service.ts'
-import type { LocalFile, RemoteDocument } from './sides.ts'
+import type { Entry, LocalFile, RemoteDocument } from './sides.ts'
 import type { SyncState } from './state.ts'
 
 /**
@@ -124,6 +126,7 @@ export class SyncSession {
         result.done.push(action)
         if (action.type === 'trash' || action.type === 'remove')
           this.#deleted.push({ type: action.type, at: Date.now() })
+        if (action.type === 'restore') result.later.push(repetitionOf(action, 'its document was in the trash'))
       } else result.later.push(repetitionOf(action, outcome.reason))
     }
     try {
@@ -132,6 +135,9 @@ export class SyncSession {
       const { deletions, returned } = await this.#stillGone(parts.get(2) ?? [])
       for (const action of returned) result.later.push(repetitionOf(action, 'the file is there again'))
       await inLanes(deletions, one)
+      if (result.done.length > 0) {
+        for (const entry of this.#relinked(plan, unfinished)) result.later.push(repetitionOf(entry, 'a heading is new'))
+      }
       this.#noteUnchanged(plan)
       this.#noteFolders(plan, listing, unfinished)
     } finally {
@@ -186,13 +192,44 @@ export class SyncSession {
     this.#directories = files.directories
     this.#files.clear()
     for (const [path, file] of files.files) this.#files.set(path, file)
-    const { entries, creating, folders: knownFolders } = state
+    const { entries, gone, creating, folders: knownFolders } = state
     this.#deleted = this.#deleted.filter(({ at }) => at > Date.now() - deletionMs)
     const countOf = (wanted: Action['type']) => this.#deleted.filter(({ type }) => type === wanted).length
     const deleted = { documents: countOf('trash'), files: countOf('remove') }
-    const asked = { entries, creating, knownFolders, files, ...listing, root: this.#root, mayDelete, deleted }
+    const headingsOf = this.#headingsOf
+    const asked = {
+      headingsOf,
+      gone,
+      entries,
+      creating,
+      knownFolders,
+      files,
+      ...listing,
+      root: this.#root,
+      mayDelete,
+      deleted,
+    }
     const plan = planSync({ ...asked, newId: () => newId('doc') })
     return { plan, problems: files.problems, listing }
+  }
+
+  // The headings of the last sync. Bodies are read once.
+  readonly #headings = new Map<string, ReadonlyMap<string, string>>()
+  readonly #headingsOf = (id: string): ReadonlyMap<string, string> => {
+    const { state } = this.#options
+    const hash = state.entries.get(id)?.body
+    if (hash === undefined) return new Map()
+    const known = this.#headings.get(hash) ?? headingsIn(state.text(hash) ?? '')
+    this.#headings.set(hash, known)
+    return known
+  }
+
+  // A document may have got a heading, or another heading, after the files that link to it were read in this round.
+  #relinked({ places }: Plan, unfinished: ReadonlySet<string>): Entry[] {
+    const { entries } = this.#options.state
+    return [...entries.values()].filter(
+      (entry) => !unfinished.has(entry.path) && namesOtherHeading(entry, entry.path, places),
+    )
   }
 
   #learn(listing: Listing, action: Action, document: RemoteDocument | null | undefined): void {
@@ -246,7 +283,7 @@ function pathsOf(action: Action): string[] {
   return [action.path, ...(action.type === 'update' ? [action.from] : [])]
 }
 
-function repetitionOf({ path }: Action, reason = 'somebody else changes it all the time'): Refusal {
+function repetitionOf({ path }: { path: string }, reason = 'somebody else changes it all the time'): Refusal {
   return { path, code: 'not_in_step', message: `This could not be finished: ${reason}.` }
 }
 

@@ -1,5 +1,5 @@
 import type { Labels } from './labels.ts'
-import type { FileLinks } from './links.ts'
+import type { FileLinks, LinkPlaces } from './links.ts'
 import type { Folder } from './paths.ts'
 
 /** A document of the service as far as a sync compares it. `version` is the version of its body. */
@@ -24,14 +24,13 @@ export type LocalFile = {
  * What the last sync has left of a document: the path, hash and links of its file, and the document of the service.
  * `body` is the hash under which the state keeps the body as Markdown.
  */
-export type Entry = {
+export type Entry = FileLinks & {
   id: string
   path: string
   hash: string
   stat: FileStat
   document: RemoteDocument
   body: string
-  links: FileLinks
 }
 
 /** A folder of the service, and the directory that the last sync has given it. */
@@ -51,12 +50,16 @@ export type FileState = {
 export type PlanInput = {
   entries: ReadonlyMap<string, Entry>
   knownFolders: ReadonlyMap<number, KnownFolder>
+  /** Documents that were deleted, by their ids. */
+  gone: ReadonlyMap<string, Entry>
   /** The ids of documents that a sync has begun to create, by the paths of their files. */
   creating: ReadonlyMap<string, string>
   /** Makes the id of a new document. */
   newId: () => string
   files: FileState
   documents: ReadonlyMap<string, RemoteDocument>
+  /** The blocks of the headings that a document had at the last sync, by their slugs. */
+  headingsOf: LinkPlaces['headingsOf']
   folders: ReadonlyMap<number, Folder>
   /** The folder of the service that is synced; null for a whole knowledge base. */
   root: number | null

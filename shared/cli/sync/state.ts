@@ -10,22 +10,30 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { noLinks } from './links.ts'
 import { stateFolder } from './paths.ts'
 import type { Entry, KnownFolder } from './sides.ts'
 
 /** What a folder is synced with: a knowledge base of a service, or a folder of it. */
 export type SyncTarget = { origin: string; knowledge_base_id: number; folder_id: number | null }
 
+/** What was noted of a document that a sync has found deleted, and when, in Unix milliseconds. */
+type GoneEntry = Entry & { goneAt: number }
+
 /** A change of the state. A later change of the same thing takes the place of an earlier change. */
 export type StateChange =
   | { entry: Entry }
   | { forget: string }
+  | { gone: GoneEntry }
+  | { forgetGone: string }
   | { folder: KnownFolder }
   | { forgetFolder: number }
   | { creating: { path: string; id: string } }
   | { created: string }
 
 const format = 1
+// How long a deleted document is remembered. A trash keeps documents for 30 days, unless its operator wants otherwise.
+const goneMs = 90 * 24 * 60 * 60 * 1000
 
 /**
  * The state of the last sync of a folder, below `.knowledge-base/`. It is a log with a line of JSON for each change,
@@ -35,6 +43,8 @@ const format = 1
 export class SyncState {
   readonly target: SyncTarget
   readonly entries = new Map<string, Entry>()
+  /** Documents that were deleted, so that they are restored when their files come back. */
+  readonly gone = new Map<string, GoneEntry>()
   readonly folders = new Map<number, KnownFolder>()
   /** The ids of documents that a sync has begun to create, by the paths of their files. */
   readonly creating = new Map<string, string>()
@@ -107,16 +117,22 @@ export class SyncState {
 
   /** Writes the log anew and removes texts that nothing names, when there are many superfluous lines or texts. */
   tidy(): void {
-    if (this.#lines > 2 * (this.entries.size + this.folders.size) + 100) this.#compact()
-    const named = new Set([...this.entries.values()].map(({ body }) => body))
+    if (this.#lines > 2 * (this.entries.size + this.gone.size + this.folders.size) + 100) this.#compact()
+    const named = new Set([...this.entries.values(), ...this.gone.values()].map(({ body }) => body))
     const kept = readdirSync(join(this.#directory, 'texts'))
     if (kept.length < 2 * named.size + 100) return
     for (const hash of kept) if (!named.has(hash)) rmSync(this.#textPath(hash), { force: true })
   }
 
   #take(change: StateChange): void {
-    // Older programs have noted no links.
-    if ('entry' in change) this.entries.set(change.entry.id, { ...change.entry, links: change.entry.links ?? {} })
+    // Older programs have noted no links, or no headings.
+    if ('entry' in change) {
+      this.entries.set(change.entry.id, { ...noLinks, ...change.entry })
+      this.gone.delete(change.entry.id)
+    } else if ('gone' in change) {
+      this.entries.delete(change.gone.id)
+      this.gone.set(change.gone.id, change.gone)
+    } else if ('forgetGone' in change) this.gone.delete(change.forgetGone)
     else if ('forget' in change) this.entries.delete(change.forget)
     else if ('folder' in change) this.folders.set(change.folder.id, change.folder)
     else if ('forgetFolder' in change) this.folders.delete(change.forgetFolder)
@@ -128,6 +144,7 @@ export class SyncState {
     const changes: object[] = [
       { format, ...this.target },
       ...[...this.entries.values()].map((entry) => ({ entry })),
+      ...[...this.gone.values()].filter(({ goneAt }) => goneAt > Date.now() - goneMs).map((gone) => ({ gone })),
       ...[...this.folders.values()].map((folder) => ({ folder })),
       ...[...this.creating].map(([path, id]) => ({ creating: { path, id } })),
     ]
