@@ -124,6 +124,19 @@ t.test('what does not fit is refused in words, with what was typed still in the 
   t.equal((await send(browser, page, { action: 'add', state, name: 'long', kind: 'list', value: longest })).status, 303)
 })
 
+t.test('two people who take different tags away have both taken away, once the second saves again', async (t) => {
+  const { ada, id, browser, page, read } = await documented({ tags: ['old', 'draft', 'wild'] })
+  await ada.patch(`/documents/${id}`, { tags: ['old', 'wild'] })
+  const shown = { was_0: 'old', was_1: 'draft', was_2: 'wild' }
+  const form = { action: 'tags', state: stateOf(['old', 'draft', 'wild']), ...shown, tag_1: 'draft', tag_2: 'wild' }
+  const refused = await send(browser, page, form)
+  t.match(refused, { status: 409, html: /name="tag_0" value="old">/ }, 'the cleared tick stays cleared')
+  t.match(refused.html, /name="tag_1" value="wild" checked/)
+  t.match(refused.html, /name="add"[^>]*value=""/, 'and what others took away is not added')
+  await send(browser, page, { action: 'tags', state: stateOf(['old', 'wild']), was_0: 'old', tag_1: 'wild' })
+  t.strictSame((await read()).tags, ['wild'])
+})
+
 t.test('a huge form of tags is refused before anything is computed, and viewers are refused first', async (t) => {
   const { page, browser, read } = await documented({ tags: ['one'] }, 'crowd')
   const viewer = await service.signUp({ workspace: 'crowd', role: 'viewer' })

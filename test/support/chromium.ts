@@ -11,7 +11,8 @@ const candidates = [
 ]
 
 /** What to do where no chromium is installed. */
-export const chromiumMissing = 'no chromium is installed: apt-get install -y chromium-headless-shell, or set CHROMIUM_PATH'
+export const chromiumMissing =
+  'no chromium is installed: apt-get install -y chromium-headless-shell, or set CHROMIUM_PATH'
 
 /** The path of the installed chromium, if there is any. */
 export function findChromium(): string | undefined {

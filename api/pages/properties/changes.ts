@@ -50,15 +50,38 @@ export function propertiesProblemOf(error: unknown): PropertiesProblem {
   }
 }
 
-/** The tags that a form keeps and adds. Of a field that is too long, only the beginning counts. */
-export function tagsOf(form: Form): string[] {
-  const [added = '', ...kept] = typedTags(form).map((text) => text.slice(0, longestField))
-  return storedTags([...kept, ...added.split(',')].filter((tag) => tag.trim() !== '')).tags
+// The tags that a form keeps and adds.
+function tagsOf(form: Form): string[] {
+  return storedTags([...tickedTags(form), ...addedTags(form)]).tags
+}
+
+/** The tags in the field for new tags. Of a field that is too long, only the beginning counts. */
+export function addedTags(form: Form): string[] {
+  const typed = form.field('add').slice(0, longestField).split(',')
+  return storedTags(typed.filter((tag) => tag.trim() !== '')).tags
+}
+
+/** The tags that a form has shown, and whose ticks the person has cleared. */
+export function removedTags(form: Form): string[] {
+  const ticked = tickedTags(form)
+  return tagFields('was')
+    .map(form.field)
+    .filter((tag) => tag !== '' && !ticked.includes(tag))
+}
+
+function tickedTags(form: Form): string[] {
+  return tagFields('tag')
+    .map((name) => form.field(name).slice(0, longestField))
+    .filter((tag) => tag.trim() !== '')
 }
 
 // What the fields for tags hold: the field for new tags first, then each tag of the document that is kept.
 function typedTags(form: Form): string[] {
-  return ['add', ...Array.from({ length: tagLimits.tags }, (_, index) => `tag_${index}`)].map(form.field)
+  return ['add', ...tagFields('tag')].map(form.field)
+}
+
+function tagFields(name: 'tag' | 'was'): string[] {
+  return Array.from({ length: tagLimits.tags }, (_, index) => `${name}_${index}`)
 }
 
 const tagRule = `A document has at most ${tagLimits.tags} tags, and a tag has at most ${tagLimits.characters} characters.`

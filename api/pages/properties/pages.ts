@@ -4,7 +4,7 @@ import { type DocumentCall, documentCallOf } from '../document-call.ts'
 import type { Form, Page } from '../page.ts'
 import { view } from '../render.ts'
 import { type Place, placeOf } from '../workspace/place.ts'
-import { changeProperties, type PropertiesProblem, propertiesProblemOf, tagsOf } from './changes.ts'
+import { addedTags, changeProperties, type PropertiesProblem, propertiesProblemOf, removedTags } from './changes.ts'
 import { isWritable, type Kind, kindOf, kinds, stateOf, writtenValue } from './values.ts'
 
 const propertiesView = view<{
@@ -13,10 +13,13 @@ const propertiesView = view<{
   place: Place
   mayWrite: boolean
   kinds: typeof kinds
-  tags: { list: string[]; known: string[]; add: string; state: string; problem: string | null }
+  tags: { list: ShownTag[]; known: string[]; add: string; state: string; problem: string | null }
   properties: ShownProperty[]
   added: { name: string; kind: string; value: string; state: string; problem: string | null }
 }>('properties')
+
+/** A tag of the document, and whether its box is ticked. */
+type ShownTag = { tag: string; isKept: boolean }
 
 /** A property as the page shows it. `value` is what the form has, and `now` what is stored. */
 type ShownProperty = {
@@ -82,9 +85,9 @@ async function show(call: DocumentCall, refused: Refused | null) {
     mayWrite,
     kinds,
     tags: {
-      list: tags,
+      list: tags.map((tag) => ({ tag, isKept: ofTags === null || !removedTags(ofTags.submitted).includes(tag) })),
       known: known.slice(0, mostTags).map(({ tag }) => tag),
-      add: ofTags === null ? '' : missingFrom(tags, tagsOf(ofTags.submitted)).join(', '),
+      add: ofTags === null ? '' : missingFrom(tags, addedTags(ofTags.submitted)).join(', '),
       state: stateOf(tags),
       problem: ofTags?.problem.message ?? null,
     },
