@@ -237,7 +237,8 @@ async function update(work: Work, action: Update): Promise<Outcome> {
 
 type SidesAsked = { action: Update; listed: RemoteDocument; inService: (markdown: string) => Promise<string> }
 
-// The base and the present document, and its body as it is stored. The body of an unchanged document is that of the base, so it need not be read.
+// The base and the present document, and its body as it is stored. The body of an unchanged document is that of the
+// base, so it need not be read.
 // Somebody may have put a relative address into a document. That is no change, so all sides are translated.
 async function sidesOf({ state, service }: Work, { action, listed, inService }: SidesAsked) {
   const { id, from, entry } = action
