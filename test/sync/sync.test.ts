@@ -38,6 +38,30 @@ async function put(client: Client, id: string, edit: (text: string) => string) {
 
 const text = (content: string) => ({ format: 'markdown', content })
 
+t.test('a file keeps its line ends when it is written again', async (t) => {
+  const { ada, base, machine } = await newBase()
+  const one = machine()
+  const hasReturns = (path: string) => !/(?<!\r)\n/.test(one.read(path))
+  one.write('Owls.md', 'First.\r\n\r\nSecond.\r\n\r\n```\r\ncode\r\n```\r\n')
+  one.write('Mixed.md', 'One.\r\n\nTwo.\n')
+  await one.sync()
+  t.ok(hasReturns('Owls.md'), one.read('Owls.md'))
+  t.notMatch(one.read('Mixed.md'), '\r')
+  t.strictSame((await one.sync()).actions, [])
+  const owls = (await documents(ada, base)).find(({ title }) => title === 'Owls')?.id ?? ''
+  t.equal(await markdown(ada, owls), 'First.\n\nSecond.\n\n```\ncode\n```\n')
+  await put(ada, owls, (text) => text.replace('First', 'Changed first'))
+  one.edit('Owls.md', 'Second', 'My second')
+  t.match(await one.sync(), { conflicts: [] })
+  t.ok(hasReturns('Owls.md'), one.read('Owls.md'))
+  t.match(one.read('Owls.md'), /Changed first.*My second/s)
+  await put(ada, owls, (text) => text.replace('My second', 'Theirs'))
+  one.edit('Owls.md', 'My second', 'Mine')
+  await one.sync()
+  t.match(one.copies(), { length: 1 })
+  t.ok([...one.files(), ...one.copies()].filter((path) => path !== 'Mixed.md').every(hasReturns), 'also in a copy')
+})
+
 t.test('a file that comes back brings its document back from the trash, with its id and its history', async (t) => {
   const { ada, base, machine } = await newBase()
   const one = machine()

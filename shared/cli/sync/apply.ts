@@ -2,7 +2,7 @@ import { posix } from 'node:path'
 import { readAlike, withoutRepeatedAnchors } from './blocks.ts'
 import type { ReadBody } from './body.ts'
 import { isSameBody, mergeDocument, type WholeDocument } from './document-merge.ts'
-import { bodyOf, keptOfNewFile, readFileText, writeFileText } from './file-text.ts'
+import { bodyOf, keptOfNewFile, readFileText, withLineEndsOf, writeFileText } from './file-text.ts'
 import type { FolderIds } from './folder-ids.ts'
 import { areSameLabels } from './labels.ts'
 import { type FileLinks, type LinkPlaces, linksToFile, linksToService, noLinks } from './links.ts'
@@ -106,7 +106,8 @@ async function create({ root, state, service, writer, folders, places }: Work, {
   const conflict = await keepLost(writer, { path, text, document_id: id, losses })
   const kept = state.keepText(body.markdown)
   const whole = writeFileText(document, { body: body.markdown, path })
-  const { text: newText, ...links } = await linksToFile(whole, { path, present: text, mayWait: true }, places)
+  const { text: linkedText, ...links } = await linksToFile(whole, { path, present: text, mayWait: true }, places)
+  const newText = withLineEndsOf(text, linkedText)
   // If the file has changed meanwhile, the noted hash is that of the text which the service has.
   const written = await writer.write(path, newText, hash).catch((error) => {
     if (error instanceof FileChanged) return null
@@ -181,7 +182,7 @@ async function update(work: Work, action: Update): Promise<Outcome> {
     const merge = await mergeDocument({ base, mine: { text: linked, path: from }, theirs, rehearse })
     if (merge.copy !== null) {
       const { text: copied } = await linksToFile(merge.copy, { path: from, present: text }, places)
-      const copy = await writer.keepCopy(from, copied)
+      const copy = await writer.keepCopy(from, withLineEndsOf(text, copied))
       const [blocks, labels] = [merge.conflicts.map(({ block_id }) => block_id), merge.labels.conflicts]
       outcome = { ...outcome, conflict: { path, copy, document_id: id, blocks, labels, losses } }
     }
@@ -217,7 +218,8 @@ async function update(work: Work, action: Update): Promise<Outcome> {
       if (path !== from) writer.move(from, path, hash)
       const mayWait = action.changes.file || hasWaiting
       const whole = writeFileText(document, { body, path })
-      const { text: newText, ...written } = await linksToFile(whole, { path, present: text, mayWait }, places)
+      const { text: linkedText, ...written } = await linksToFile(whole, { path, present: text, mayWait }, places)
+      const newText = withLineEndsOf(text, linkedText)
       const found = newText === text ? { hash, stat: file.stat } : await writer.write(path, newText, hash)
       state.note({ entry: { id, path, ...found, document, body: kept, ...written } })
       state.note({ created: from })
@@ -235,7 +237,8 @@ async function update(work: Work, action: Update): Promise<Outcome> {
 
 type SidesAsked = { action: Update; listed: RemoteDocument; inService: (markdown: string) => Promise<string> }
 
-// The base and the present document, and its body as it is stored. The body of an unchanged document is that of the base, so it need not be read.
+// The base and the present document, and its body as it is stored. The body of an unchanged document is that of the
+// base, so it need not be read.
 // Somebody may have put a relative address into a document. That is no change, so all sides are translated.
 async function sidesOf({ state, service }: Work, { action, listed, inService }: SidesAsked) {
   const { id, from, entry } = action

@@ -1,6 +1,7 @@
 /**
  * A block of a Markdown text: what stands below an anchor, up to the next anchor. `id` is null for text without an
- * anchor of its own; such text may hold several blocks of the service. `slug` is the word behind the id, if there is one.
+ * anchor of its own; such text may hold several blocks of the service. `slug` is the word behind the id in
+ * the anchor; absent without one.
  */
 export type MarkdownBlock = { id: string | null; text: string; slug?: string }
 

@@ -67,6 +67,13 @@ export function readFileText(text: string, kept: ReadonlySet<string>): FileParts
   return { documentId, title, tags, properties, isMapping: true, frontMatter: left, markdown: rest }
 }
 
+/** The text with the line ends that most lines of a file have: line feeds, or carriage returns with line feeds. */
+export function withLineEndsOf(present: string, text: string): string {
+  const returns = present.split('\r\n').length - 1
+  const lines = present.split('\n').length - 1
+  return returns * 2 > lines ? text.replace(/\r?\n/g, '\r\n') : text
+}
+
 /** The body that a file gives its document, as Markdown for the service. */
 export function bodyOf({ frontMatter, markdown }: Pick<FileParts, 'frontMatter' | 'markdown'>): string {
   return frontMatter === null ? markdown : `---\n${frontMatter}---\n\n${markdown.replace(/^\n+/, '')}`

@@ -52,8 +52,8 @@ export async function linksToService(text: string, file: LinkingFile, places: Li
 }
 
 /**
- * A file to write: its path, and the text that it has now, if there is one. `mayWait` says that its addresses may become
- * links later, when the headings are there that they name.
+ * A file to write: its path, and the text that it has now, if there is one. `mayWait` says that its addresses may
+ * become links later, when the headings are there that they name.
  */
 export type WrittenFile = { path: string; present?: string; mayWait?: boolean }
 
@@ -117,8 +117,8 @@ export function namesOtherHeading({ headings }: FileLinks, path: string, places:
   })
 }
 
-// The link of the service to a heading. What the address meant at the last sync counts while that is a heading, or while
-// no other heading has the slug.
+// The link of the service to a heading. What the address meant at the last sync counts while that is a heading, or
+// while no other heading has the slug.
 function linkToHeading(
   id: string,
   slug: string,
