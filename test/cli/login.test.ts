@@ -82,7 +82,7 @@ t.test('Ctrl-C ends a login that waits, and keeps nothing', async (t) => {
 })
 
 async function codeOf(login: Running): Promise<string> {
-  const shown = () => /code ([A-Z]{4}-[A-Z]{4})\n/.exec(login.printed().out)?.[1]
+  const shown = () => /code ([A-Z]{4}-[A-Z]{4})\nor open http\S+\n/.exec(login.printed().out)?.[1]
   await until(async () => shown() !== undefined)
   return shown() ?? ''
 }

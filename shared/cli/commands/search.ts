@@ -1,4 +1,4 @@
-import { Option } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import type { components } from '../../client/client.ts'
 import { repeated, seconds, wholeNumber } from '../frame/arguments.ts'
 import { type Cli, type Context, examples } from '../frame/command.ts'
@@ -59,7 +59,7 @@ export function registerSearch({ program, run }: Cli): void {
     .option('--all', 'every hit, in the order of documents')
     .option('--plain', 'no operators: all signs are part of the words')
     .option('--typing', 'the last word may be the beginning of a word')
-    .option('--wait <seconds>', 'wait so long at most until everything that was written is indexed', seconds)
+    .option('--wait <seconds>', 'wait so long at most until everything that was written is indexed, up to 10', waitSeconds)
     .addHelpText(
       'after',
       examples(
@@ -77,6 +77,12 @@ async function search({ out, connect }: Context, words: string, options: Options
   const query = await queryOf(connection, { words, options, hasHighlights: out.isTerminal && !out.json })
   const answer = options.all ? await everyHit(connection, query) : await hits(connection, query)
   out.answer(answer, () => show(out, answer))
+}
+
+// The service waits for at most ten seconds.
+function waitSeconds(text: string): number {
+  if (seconds(text) <= 10) return seconds(text)
+  throw new InvalidArgumentError('At most 10 seconds are possible.')
 }
 
 type Query = Awaited<ReturnType<typeof queryOf>>
