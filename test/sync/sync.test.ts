@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { Client } from '../support/client.ts'
 import { startTestService } from '../support/service.ts'
+import { Crash, crashing } from './crashes.ts'
 import { Machine } from './machine.ts'
 
 const service = await startTestService(t)
@@ -37,6 +38,24 @@ async function put(client: Client, id: string, edit: (text: string) => string) {
 }
 
 const text = (content: string) => ({ format: 'markdown', content })
+
+t.test(
+  'a new document that is renamed after its sync was killed is no conflict, and its file gets the name',
+  async (t) => {
+    for (let steps = 2; steps < 16; steps += 1) {
+      const { ada, base, machine } = await newBase()
+      const one = machine()
+      one.write('Owls.md', 'They see.\n')
+      await crashing(steps, (signal) => one.sync({ signal })).catch((error) => {
+        if (!(error instanceof Crash)) throw error
+      })
+      const [made] = await documents(ada, base)
+      await ada.patch(`/documents/${made?.id ?? ''}`, { title: 'Birds' })
+      t.match(await one.sync(), { conflicts: [], failed: [] })
+      t.strictSame([one.files(), one.copies()], [[made ? 'Birds.md' : 'Owls.md'], []], `killed at step ${steps}`)
+    }
+  },
+)
 
 t.test('a file keeps its line ends when it is written again', async (t) => {
   const { ada, base, machine } = await newBase()

@@ -179,7 +179,13 @@ async function update(work: Work, action: Update): Promise<Outcome> {
       losses = read.losses
       return read.markdown
     }
-    const merge = await mergeDocument({ base, mine: { text: linked, path: from }, theirs, rehearse })
+    const merge = await mergeDocument({
+      base,
+      mine: { text: linked, path: from },
+      theirs,
+      isCreated: action.isCreated,
+      rehearse,
+    })
     if (merge.copy !== null) {
       const { text: copied } = await linksToFile(merge.copy, { path: from, present: text }, places)
       const copy = await writer.keepCopy(from, withLineEndsOf(text, copied))

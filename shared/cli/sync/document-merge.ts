@@ -21,6 +21,8 @@ export type DocumentMergeInput = {
   base: WholeDocument | null
   mine: { text: string; path: string }
   theirs: WholeDocument
+  /** Whether the document was made from the file, by a sync that was killed then. */
+  isCreated: boolean
   /** Returns the text as the service would write it. */
   rehearse: (markdown: string) => Promise<string>
 }
@@ -40,7 +42,7 @@ export class BrokenFrontMatter extends Error {}
  * service writes Markdown.
  */
 export async function mergeDocument(input: DocumentMergeInput): Promise<DocumentMerge> {
-  const { base, mine, theirs } = input
+  const { base, mine, theirs, isCreated } = input
   const known = base ?? theirs
   const kept = keptEntries(known.body, known.document)
   const read = (whole: WholeDocument) => readFileText(writeFileText(whole.document, whole), kept)
@@ -50,7 +52,8 @@ export async function mergeDocument(input: DocumentMergeInput): Promise<Document
   }
   const named = labelsOf(withFrontMatter(parts.mine, parts.base), mine.path)
   // The name of a file cannot have every title. A file that was never synced says nothing against the title it is from.
-  const isTheirTitle = base === null && parts.mine.title === null && tellsTitle(mine.path, theirs.document)
+  const isOnlyName = base === null && parts.mine.title === null
+  const isTheirTitle = isOnlyName && (isCreated || tellsTitle(mine.path, theirs.document))
   const mineLabels = isTheirTitle ? { ...named, title: theirs.document.title } : named
   const labels = mergeLabels({
     base: base && parts.base && labelsOf(parts.base, base.path),

@@ -12,7 +12,8 @@ import type { Entry, LocalFile, Pair, PlanInput, RemoteDocument } from './sides.
  * - `restore`: a document comes back from the trash, since its file has come back;
  * - `download`: a new file from a document;
  * - `update`: what differs is merged and written on both sides. `from` is the path of the file and `path` its new path.
- *   `directory` decides the folder of the document. `entry` is null if no common state is known;
+ *   `directory` decides the folder of the document. `entry` is null if no common state is known. `isCreated` says
+ *   that a sync has made the document from the file and was killed then;
  * - `trash`: the document goes to the trash, since its file was deleted;
  * - `remove`: the file is deleted, since its document is gone;
  * - `forget`: both are gone.
@@ -38,6 +39,7 @@ export type Update = {
   file: LocalFile
   document: RemoteDocument
   entry: Entry | null
+  isCreated: boolean
   changes: { file: boolean; document: boolean }
 }
 
@@ -73,7 +75,10 @@ export function planSync(input: PlanInput): Plan {
     if (document === undefined) continue
     const directory = directories.get(document.folder_id)
     if (directory === undefined) continue
-    const update = updateOf({ pair: { id, file }, entry, document }, { directory, homes, place })
+    const update = updateOf(
+      { pair: { id, file }, entry, document, isCreated: input.creating.get(file.path) === id },
+      { directory, homes, place },
+    )
     if (update === null) same.push({ entry: entry as Entry, file, document })
     else updates.push(update)
   }
@@ -101,7 +106,7 @@ export function planSync(input: PlanInput): Plan {
   const rewrites = relinked.map(({ entry, file, document }): Update => {
     const { path } = file
     const changes = { file: false, document: true }
-    return { type: 'update', id: entry.id, from: path, path, file, document, entry, changes }
+    return { type: 'update', id: entry.id, from: path, path, file, document, entry, isCreated: false, changes }
   })
   const actions = [...updates, ...rewrites, ...downloads, ...creations, ...deletions]
   return { actions, withheld, renamedFolders: renamed, directories, unchanged, places }
@@ -205,14 +210,18 @@ function placerOf({ files }: PlanInput, deletions: readonly Action[]): Place {
   }
 }
 
-type Paired = { pair: Pair; entry: Entry | null; document: RemoteDocument }
+type Paired = { pair: Pair; entry: Entry | null; document: RemoteDocument; isCreated: boolean }
 type Surroundings = { directory: string; homes: ReadonlyMap<number | null, string>; place: Place }
 
 // Where both sides have moved a document, it goes where the service has it. So does a file that was never synced. The
-// name of a file follows the title only if it has told the title before.
-function updateOf({ pair, entry, document }: Paired, { directory, homes, place }: Surroundings): Update | null {
+// name of a file follows the title only if it has told the title before, as the name of a new file does.
+function updateOf(
+  { pair, entry, document, isCreated }: Paired,
+  { directory, homes, place }: Surroundings,
+): Update | null {
   const { id, file } = pair
-  const { folder_id, title } = entry?.document ?? document
+  const { folder_id, title: known } = entry?.document ?? document
+  const title = entry === null && isCreated && file.title === null ? titleOfPath(file.path) : known
   const isMovedHere = entry !== null && directoryOf(file.path) !== (homes.get(folder_id) ?? directory)
   const isMovedThere = document.folder_id !== folder_id
   const target = isMovedHere && !isMovedThere ? directoryOf(file.path) : directory
@@ -228,5 +237,5 @@ function updateOf({ pair, entry, document }: Paired, { directory, homes, place }
     document: entry === null || path !== file.path || !isSameDocument(entry, document),
   }
   if (!changes.file && !changes.document) return null
-  return { type: 'update', id, from: file.path, path, file, document, entry, changes }
+  return { type: 'update', id, from: file.path, path, file, document, entry, isCreated, changes }
 }
