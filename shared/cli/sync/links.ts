@@ -58,7 +58,7 @@ export async function linksToService(text: string, file: LinkingFile, places: Li
 export type WrittenFile = { path: string; present?: string; mayWait?: boolean }
 
 /**
- * The text of a file, made of a text with links of the service: links to synced documents become relative paths, and
+ * The text of a file, made of a text with links of the service. Links to synced documents become relative paths, and
  * blocks of headings become slugs, which other programs know. A link keeps the spelling of its author, if an address of
  * the present text leads there from the new path. Returns the text and its links.
  */
@@ -91,8 +91,8 @@ export async function linksToFile(
 }
 
 /**
- * True if a link of a file has to be written anew. Its document's file or the file itself has moved, another document
- * has taken the place of its document, or the heading that it names is not called so any more.
+ * True if a link of a file has to be written anew. Its document's file or the file itself has moved, or another document
+ * has taken the place of its document. Or the heading that it names is not called so any more.
  */
 export function isOutdated(file: FileLinks, path: string, places: LinkPlaces): boolean {
   const { idAt, pathOf } = places
@@ -148,8 +148,8 @@ function relativeOf(url: string): { address: string; block: string; slug?: strin
   return { address, block: '', slug: decodedPath(fragment.slice(1)).toLowerCase() }
 }
 
-// The address of a link without its fragment, as the parser reads it, and as it is written in the text, with angle
-// brackets if there are some.
+// An address in a text. `address` has no fragment, `url` is what the parser reads, and `written` has the angle brackets
+// of the text, if there are some.
 type Spelling = { address: string; url: string; written: string }
 
 // How a text spells its addresses, in their order, by the path and fragment to which they lead from the path of a file.

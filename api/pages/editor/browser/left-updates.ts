@@ -3,7 +3,7 @@ import { mergeUpdates } from 'yjs'
 
 /*
  * Updates that a page was still writing into its copy when it went. A browser gives up what a page writes into
- * IndexedDB as soon as the page goes, so a reload right after a letter could lose this letter. The local storage takes
+ * IndexedDB as soon as the page goes. So a reload right after a letter could lose this letter. The local storage takes
  * what is left at once, and the next page that opens the copy writes it there.
  */
 
