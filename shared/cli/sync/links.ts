@@ -91,8 +91,8 @@ export async function linksToFile(
 }
 
 /**
- * True if a link of a file has to be written anew. Its document's file or the file itself has moved, or another document
- * has taken the place of its document. Or the heading that it names is not called so any more.
+ * True if a link of a file has to be written anew. Its document's file or the file itself has moved, or another
+ * document has taken the place of its document. Or the heading that it names is not called so any more.
  */
 export function isOutdated(file: FileLinks, path: string, places: LinkPlaces): boolean {
   const { idAt, pathOf } = places
