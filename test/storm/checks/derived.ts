@@ -1,4 +1,5 @@
 import { manifestOf } from '../../../shared/body/manifest.ts'
+import type { KeptBlock } from '../../changes/follower.ts'
 import type { Client } from '../../support/client.ts'
 import { until } from '../../support/site.ts'
 import { currentWithin, type LoggedBody } from '../body-log.ts'
@@ -45,11 +46,14 @@ export async function checkChanges(
     if (fault !== null) faults.push(fault)
     return isCurrent || fault !== null
   })
-  const isSame = manifestDigest(reader.manifest) === manifestDigest(manifestOf(final.lines))
+  const [replayed, last] = [reader.manifest, manifestOf(final.lines)]
+  const isSame = manifestDigest(replayed) === manifestDigest(last)
+  const shown = ({ block_id, type, hash, text_excerpt }: KeptBlock) => [block_id, type, hash, text_excerpt].join(' ')
+  const differing = [...new Set(replayed.map(shown)).symmetricDifference(new Set(last.map(shown)))]
   const versions = bodies.map(({ version }) => version)
   return [
     ...faults,
-    ...(isSame ? [] : ['the replayed changes lead to another manifest than that of the final body']),
+    ...(isSame ? [] : [`the replayed changes lead to another manifest than that of the final body: ${differing}`]),
     ...sequenceFault('batches of changes', reader.versions, versions.slice(1)),
   ]
 }
