@@ -421,9 +421,12 @@ t.test('people and a program in one document', { skip: noChromium, timeout: 600_
     const after = await agree()
     t.strictSame(texts(after).slice(1), ['Food', 'End'])
     t.strictSame(ids(after), before)
-    // The version that comes back lacks what was stored before it. What is typed later stands in one piece.
-    t.match(texts(after)[0], /Water.*lakes$/)
-    t.match(texts(after)[0], /cold /)
+    // The version that comes back lacks what was stored before it. What is typed later stands in one piece. A word in
+    // which somebody typed at that moment comes back as a whole, before or behind what was typed.
+    const [text = ''] = texts(after)
+    t.equal(text.split('Water').length, 2, 'what comes back is there once')
+    t.match(text, ' and of lakes')
+    t.match(text, 'cold ')
     await close()
   })
 
