@@ -270,7 +270,8 @@ async function fingerprintOfDatabase(): Promise<() => Promise<unknown>> {
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE nspname IN ('public', 'pgboss') AND relkind = 'r' AND relname NOT IN ('rate_limit_windows', 'tokens')
     ORDER BY 1`)
-  const all = rows.map(({ part }) => part).join(' UNION ALL ')
+  // Without an order, PostgreSQL may read the tables side by side and answer in any order.
+  const all = `${rows.map(({ part }) => part).join(' UNION ALL ')} ORDER BY name`
   return async () => (await statements.executeSql(all)).rows
 }
 
