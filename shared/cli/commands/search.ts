@@ -59,7 +59,11 @@ export function registerSearch({ program, run }: Cli): void {
     .option('--all', 'every hit, in the order of documents')
     .option('--plain', 'no operators: all signs are part of the words')
     .option('--typing', 'the last word may be the beginning of a word')
-    .option('--wait <seconds>', 'wait so long at most until everything that was written is indexed, up to 10', waitSeconds)
+    .option(
+      '--wait <seconds>',
+      'wait so long at most until everything that was written is indexed, up to 10',
+      waitSeconds,
+    )
     .addHelpText(
       'after',
       examples(
