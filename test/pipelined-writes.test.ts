@@ -186,6 +186,16 @@ t.test('a write whose commit is not heard of is not acknowledged, but complete',
   t.match(await put(ada, made.id, [p('lost')], made.etag), { status: 409 }, 'so that a retry is told')
 })
 
+t.test('a connection that is reset within a transaction fails the transaction, and the process goes on', async (t) => {
+  proxy.cut('SELECT 2', { reset: true })
+  const writing = inTransaction(database, async (tx) => {
+    tx.send(insert('reset', 1))
+    await tx.one(sql.type(CountRow)`SELECT 2 AS count`)
+  })
+  await t.rejects(writing, { code: 'ECONNRESET' })
+  t.equal(await countOf('reset'), null)
+})
+
 t.test('no rejection was left unhandled', async (t) => {
   t.strictSame(unhandled, [])
 })

@@ -8,16 +8,19 @@ import type { Teardown } from './site.ts'
  */
 export type Traffic = { roundTrips: number; statements: string[] }
 
+type Cut = { after?: boolean; reset?: boolean }
+
 /**
  * A relay before PostgreSQL that reads along. `count` returns the traffic of all connections while `work` runs. `cut`
  * ends a connection as soon as its client sends a statement with the given words, in place of relaying the statement.
- * With `after`, the statement is relayed and executed, and the connection ends in place of the answer.
+ * With `after`, the statement is relayed and executed, and the connection ends in place of the answer. With `reset`, the
+ * client is told that the connection was reset.
  */
 export async function startCountingProxy(t: Teardown, target: string) {
   const { hostname, port } = new URL(target)
   const sockets = new Set<Socket>()
   let traffic: Traffic = { roundTrips: 0, statements: [] }
-  let cutting: { words: string; after: boolean } | undefined
+  let cutting: ({ words: string } & Cut) | undefined
   const server = createServer((client) => {
     const database = connect(Number(port), hostname)
     const statements = statementReader()
@@ -37,6 +40,7 @@ export async function startCountingProxy(t: Teardown, target: string) {
       const cut = cutting
       if (cut !== undefined && sent.some((text) => text.includes(cut.words))) {
         cutting = undefined
+        if (cut.reset) return client.resetAndDestroy()
         if (!cut.after) return end()
         silent = true
       }
@@ -74,8 +78,8 @@ export async function startCountingProxy(t: Teardown, target: string) {
     return traffic
   }
 
-  function cut(words: string, when: { after: boolean } = { after: false }): void {
-    cutting = { words, ...when }
+  function cut(words: string, how: Cut = {}): void {
+    cutting = { words, ...how }
   }
 
   return { url: url.href, count, cut }
