@@ -24,8 +24,8 @@ export function pipelineDriver(options: { kind: WorkKind; onError: (error: unkno
         const client = new pg.Client(configuration)
         const pipeline = new Pipeline(client, options)
         client.on('error', (error) => {
-          // After a reset, node-postgres reports the close of the connection as a second error. By then slonik has given
-          // up the client and listens no more. An error without a listener would end the process.
+          // After a reset, node-postgres reports the close of the connection as a second error. By then slonik has
+          // given up the client and listens no more. An error without a listener would end the process.
           if (clientEventEmitter.listenerCount('error') === 0) return
           clientEventEmitter.emit('error', asDriverError(error, noStatement))
         })

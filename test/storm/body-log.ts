@@ -1,4 +1,5 @@
 import type { BodyNode } from '../../shared/body/document.ts'
+import type { BlockStep } from '../../shared/body/manifest.ts'
 import { isBlockType } from '../../shared/body/nodes.ts'
 import type { Site } from '../support/site.ts'
 
@@ -8,7 +9,10 @@ export type LoggedBody = { bodySeq: number; version: string; lines: string[]; at
 /** The parameter with which PostgreSQL knows when a transaction was committed. */
 export const keepCommitTimes = { track_commit_timestamp: 'on' }
 
-/** Makes PostgreSQL keep a copy of each body that is stored, since the service forgets most of them. */
+/**
+ * Makes PostgreSQL keep a copy of each body that is stored, and of each step from one manifest to the next, since the
+ * service forgets most of them.
+ */
 export async function keepBodies(site: Site): Promise<void> {
   await site.ask(`
     CREATE SCHEMA storm;
@@ -20,7 +24,14 @@ export async function keepBodies(site: Site): Promise<void> {
         current_setting('application_name'));
       RETURN NULL;
     END $$;
-    CREATE TRIGGER storm AFTER INSERT ON document_bodies FOR EACH ROW EXECUTE FUNCTION storm.keep()`)
+    CREATE TRIGGER storm AFTER INSERT ON document_bodies FOR EACH ROW EXECUTE FUNCTION storm.keep();
+    CREATE TABLE storm.steps (document_id text, body_seq bigint, step jsonb);
+    CREATE FUNCTION storm.keep_step() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+    BEGIN
+      INSERT INTO storm.steps VALUES (NEW.document_id, NEW.body_seq, NEW.step);
+      RETURN NULL;
+    END $$;
+    CREATE TRIGGER storm AFTER INSERT ON document_manifests FOR EACH ROW EXECUTE FUNCTION storm.keep_step()`)
 }
 
 /** All bodies of a document in the order in which they were stored. */
@@ -38,6 +49,15 @@ export async function loggedBodies(site: Site, documentId: string): Promise<Logg
     at: Number(at),
     byApi: by_api,
   }))
+}
+
+/** The step to each body of a document, by the `body_seq` of the body. The first body has no step. */
+export async function loggedSteps(site: Site, documentId: string): Promise<Map<number, BlockStep[]>> {
+  const rows = await site.ask(
+    'SELECT body_seq::int, step FROM storm.steps WHERE document_id = $1 AND step IS NOT NULL',
+    [documentId],
+  )
+  return new Map(rows.map(({ body_seq, step }) => [body_seq, step]))
 }
 
 /** The bodies that were the current body of their document at some time between `from` and `to`. */

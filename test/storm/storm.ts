@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Client } from '../support/client.ts'
 import type { Teardown } from '../support/site.ts'
 import { keepBodies, keepCommitTimes } from './body-log.ts'
-import { checkChanges, checkClaims, checkRebuild } from './checks/derived.ts'
+import { checkChanges, checkClaims, checkRebuild, checkSteps } from './checks/derived.ts'
 import { type Ending, endingOf } from './checks/ending.ts'
 import { checkHistory } from './checks/history.ts'
 import { checkKeystrokes } from './checks/keystrokes.ts'
@@ -56,6 +56,9 @@ export async function runStorm(t: Teardown, plan: StormPlan): Promise<StormResul
   world.violations.push(...unrest.map((what) => `after ${plan.patience} s of quiet: ${what}`))
   await keep(directory, { world, storm })
   const explained = await check(world, { storm, seats, readers, claims })
+  for (const { document, batches } of readers) {
+    await writeFile(join(directory, `${document.name}-batches.jsonl`), rows(batches))
+  }
   return { world, violations: world.violations, explained, directory }
 }
 
@@ -128,6 +131,7 @@ async function check(world: World, { storm, seats, readers, claims }: Checked): 
       ...checkReplicas(ending),
       ...(await checkHistory(storm, ending)),
       ...keystrokes.violations,
+      ...checkSteps(ending),
       ...(await checkChanges(storm.site.client, reader, ending)),
       ...checkClaims(claims, ending),
       ...(await checkRebuild(storm, ending)),
@@ -144,20 +148,21 @@ function closeAll(seats: readonly Seat[]): void {
 /** Keeps the ledgers and the output of the processes for whoever looks for a cause. */
 async function keep(directory: string, { world, storm }: { world: World; storm: StormSite }): Promise<void> {
   await mkdir(directory, { recursive: true })
-  const asText = (_: string, value: unknown) => (value instanceof Set || value instanceof Map ? [...value] : value)
-  // All lines of a long storm together can be longer than a string may be.
-  function* rows(items: Iterable<unknown>) {
-    for (const item of items) yield `${JSON.stringify(item, asText)}\n`
-  }
-  for (const { name, ledger } of world.documents) {
+  for (const { id, name, ledger } of world.documents) {
     await writeFile(join(directory, `${name}-keystrokes.jsonl`), rows(ledger.keystrokes.values()))
     await writeFile(join(directory, `${name}-removals.jsonl`), rows(ledger.removals))
     await writeFile(join(directory, `${name}-writes.jsonl`), rows(ledger.writes))
     await writeFile(join(directory, `${name}-messages.jsonl`), rows([...ledger.saves, ...ledger.lost]))
-    const bodies = await storm.site.ask('SELECT * FROM storm.bodies WHERE document_id = $1 ORDER BY body_seq', [
-      world.documents.find((one) => one.name === name)?.id,
-    ])
+    const bodies = await storm.site.ask('SELECT * FROM storm.bodies WHERE document_id = $1 ORDER BY body_seq', [id])
     await writeFile(join(directory, `${name}-bodies.jsonl`), rows(bodies))
+    const steps = await storm.site.ask('SELECT * FROM storm.steps WHERE document_id = $1 ORDER BY body_seq', [id])
+    await writeFile(join(directory, `${name}-steps.jsonl`), rows(steps))
   }
   for (const { name, text } of storm.outputs()) await writeFile(join(directory, `${name}.log`), text)
+}
+
+// All lines of a long storm together can be longer than a string may be.
+function* rows(items: Iterable<unknown>): Generator<string> {
+  const asText = (_: string, value: unknown) => (value instanceof Set || value instanceof Map ? [...value] : value)
+  for (const item of items) yield `${JSON.stringify(item, asText)}\n`
 }

@@ -28,6 +28,8 @@ type Page = {
 /** A program that follows the changes of a document from its first body on. */
 export class ChangesReader {
   readonly document: StormDocument
+  /** The batches in the order of their arrival. */
+  readonly batches: Page['changes'][] = []
   /** The versions that the batches named, oldest first. */
   readonly versions: string[] = []
   manifest: KeptBlock[] = []
@@ -58,6 +60,7 @@ export class ChangesReader {
     if (freshness !== 'current') return { isCurrent: false, fault: null }
     if (sync_required) return { isCurrent: false, fault: 'the changes were said to be too old to follow' }
     for (const batch of Map.groupBy(changes, (change) => change.cursor).values()) {
+      this.batches.push(batch)
       try {
         this.manifest = replay(this.manifest, batch)
       } catch (error) {

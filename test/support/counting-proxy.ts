@@ -13,8 +13,8 @@ type Cut = { after?: boolean; reset?: boolean }
 /**
  * A relay before PostgreSQL that reads along. `count` returns the traffic of all connections while `work` runs. `cut`
  * ends a connection as soon as its client sends a statement with the given words, in place of relaying the statement.
- * With `after`, the statement is relayed and executed, and the connection ends in place of the answer. With `reset`, the
- * client is told that the connection was reset.
+ * With `after`, the statement is relayed and executed, and the connection ends in place of the answer. With `reset`,
+ * the client is told that the connection was reset.
  */
 export async function startCountingProxy(t: Teardown, target: string) {
   const { hostname, port } = new URL(target)

@@ -1,5 +1,5 @@
-import { manifestOf } from '../../../shared/body/manifest.ts'
-import type { KeptBlock } from '../../changes/follower.ts'
+import { manifestOf, operationOf } from '../../../shared/body/manifest.ts'
+import { type KeptBlock, replay } from '../../changes/follower.ts'
 import type { Client } from '../../support/client.ts'
 import { until } from '../../support/site.ts'
 import { currentWithin, type LoggedBody } from '../body-log.ts'
@@ -32,6 +32,29 @@ export function checkClaims(claims: readonly Claim[], { document, bodies }: Endi
         text === undefined || lines.some((line) => line.includes(text.block) && line.includes(text.text))
       return named.some(isThere) ? [] : [`${claim.what} at ${time} found ${text?.text} where ${claim.version} has none`]
     })
+}
+
+/** Checks that each recorded step leads from the manifest of the body before to the manifest of its body. */
+export function checkSteps({ bodies, steps }: Ending): string[] {
+  return bodies.slice(1).flatMap((body, index) => {
+    const before = bodies[index] as LoggedBody
+    const step = steps.get(body.bodySeq)
+    if (step === undefined) return [`the body ${body.bodySeq} has no step`]
+    const changes = step.map((change) => ({
+      ...change,
+      op: operationOf(change.old_hash, change.new_hash),
+      hash: change.new_hash,
+      moved: change.displaced,
+    }))
+    const what = `the step to the body ${body.bodySeq}, stored by ${body.byApi ? 'the API' : 'a collab process'},`
+    try {
+      const reached = replay(manifestOf(before.lines), changes)
+      const isSame = manifestDigest(reached) === manifestDigest(manifestOf(body.lines))
+      return isSame ? [] : [`${what} leads to another manifest`]
+    } catch (error) {
+      return [`${what} does not fit: ${error}`]
+    }
+  })
 }
 
 /** Checks that the stream of changes, replayed from the first body on, leads to the final manifest. */

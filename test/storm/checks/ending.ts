@@ -1,10 +1,11 @@
 import type * as Y from 'yjs'
 import { linesToDocument } from '../../../shared/body/canonical.ts'
 import type { BlockNode } from '../../../shared/body/document.ts'
+import type { BlockStep } from '../../../shared/body/manifest.ts'
 import { normaliseDocument } from '../../../shared/body/normalise.ts'
 import { bodyFragment, readDocument } from '../../../shared/body/yjs/encoding.ts'
 import { openState } from '../../../shared/body/yjs/state.ts'
-import { type LoggedBody, loggedBodies } from '../body-log.ts'
+import { type LoggedBody, loggedBodies, loggedSteps } from '../body-log.ts'
 import type { Ledger } from '../ledger.ts'
 import type { StormSite } from '../storm-site.ts'
 import type { Tab } from '../tab.ts'
@@ -17,6 +18,8 @@ export type Ending = {
   tabs: readonly Tab[]
   /** All bodies that were ever stored, oldest first. */
   bodies: readonly LoggedBody[]
+  /** The recorded step to each body from the body before, by `body_seq`. */
+  steps: ReadonlyMap<number, readonly BlockStep[]>
   /** The body that the table `documents` calls the current one. */
   final: LoggedBody
   /** The answer of the API to a read of the content. */
@@ -33,12 +36,13 @@ export async function endingOf(
   const { site } = storm
   const { id, ledger } = document
   const bodies = await loggedBodies(site, id)
+  const steps = await loggedSteps(site, id)
   const [row] = await site.ask('SELECT body_seq::int AS seq FROM documents WHERE id = $1', [id])
   const final = bodies.find(({ bodySeq }) => bodySeq === row.seq)
   if (final === undefined) throw new Error(`${document.name}: the current body ${row.seq} was never stored`)
   const { data } = (await site.client.get(`/documents/${id}/content`)).body
   const api = { version: data.version, blocks: data.document.content }
-  return { document, ledger, tabs, bodies, final, api, stored: await storedReplica(storm, id) }
+  return { document, ledger, tabs, bodies, steps, final, api, stored: await storedReplica(storm, id) }
 }
 
 /** The Y document of the database: the state with the log behind it. Null when there is none. */
