@@ -33,13 +33,20 @@ async function newFolder(name: string) {
   const sync = () => cli.json(['sync', root, String(base)])
 
   /** Kills a sync with its nth call of the service, or lets it end if it has fewer calls. */
-  async function kill(calls: number) {
+  function kill(calls: number) {
     let seen = 0
-    const running = cli.start(['sync', root, String(base)])
-    proxy.choose = () => {
+    return killWhen(() => {
       seen += 1
+      return seen === calls
+    })
+  }
+
+  /** Kills a sync with the first call that `isLast` is true for. */
+  async function killWhen(isLast: (call: { method: string; path: string }) => boolean) {
+    const running = cli.start(['sync', root, String(base)])
+    proxy.choose = (call) => {
       // Calls that are on their way are carried out, as they are for a machine that loses its power.
-      if (seen === calls) running.child.kill('SIGKILL')
+      if (isLast(call)) running.child.kill('SIGKILL')
       return null
     }
     await running.ended
@@ -54,7 +61,7 @@ async function newFolder(name: string) {
   }
   const edit = (path: string, change: (text: string) => string) =>
     writeFileSync(join(root, path), change(readFileSync(join(root, path), 'utf8')))
-  return { root, make, documents, content, sync, kill, files, edit }
+  return { root, make, documents, content, sync, kill, killWhen, files, edit }
 }
 
 type Folder = Awaited<ReturnType<typeof newFolder>>
@@ -118,4 +125,19 @@ t.test('a sync of both sides that is killed again and again ends with the change
     'Late.md',
     'Renamed.md',
   ])
+})
+
+t.test('a paragraph that is edited after the sync that uploaded it was killed is there once', async (t) => {
+  const folder = await newFolder('Edited')
+  await folder.make('Owls')
+  await folder.sync()
+  const [owls] = await folder.documents()
+  folder.edit('Owls.md', (text) => `${text}\nThey hunt at dusk\n`)
+  t.ok(await folder.killWhen(({ method, path }) => method === 'PUT' && path.includes('/content')))
+  t.match((await folder.content(owls?.id ?? '')).content, 'They hunt at dusk', 'the service has the upload')
+  folder.edit('Owls.md', (text) => text.replace('at dusk', 'by night'))
+  t.match(await folder.sync(), { conflicts: [], failed: [] })
+  const body = await isInStep(t, folder)
+  t.equal(body.split('They hunt').length, 2)
+  t.match(body, 'They hunt by night')
 })

@@ -11,7 +11,7 @@ import { FileChanged, type LocalWriter } from './local-write.ts'
 import { directoryOf, inDirectory, titleOfPath } from './paths.ts'
 import { type Action, type Creation, isSameDocument, type Restoration, type Update } from './plan.ts'
 import type { DocumentChange, SyncService } from './service.ts'
-import type { RemoteDocument } from './sides.ts'
+import type { Entry, RemoteDocument } from './sides.ts'
 import type { SyncState } from './state.ts'
 
 /** What actions work with. `folders` finds and makes the folders of directories, `places` tells where links lead. */
@@ -158,9 +158,10 @@ async function download(
 
 async function update(work: Work, action: Update): Promise<Outcome> {
   const { root, state, service, writer, places } = work
-  const { id, from, path, file, entry } = action
+  const { id, from, path, file } = action
   const { text, hash } = readLocal(root, from)
   if (hash !== file.hash) return later
+  const entry = await entryAfterKill(work, action)
   const { links, headings }: FileLinks = entry ?? noLinks
   const inService = (markdown: string) =>
     linksToService(markdown, { path: from, before: entry?.path ?? from, links, headings }, places)
@@ -170,7 +171,7 @@ async function update(work: Work, action: Update): Promise<Outcome> {
   let outcome: Outcome = { end: 'done' }
   let listed: RemoteDocument | null = action.document
   for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
-    const sides = listed && (await sidesOf(work, { action, listed, inService }))
+    const sides = listed && (await sidesOf(work, { action: { ...action, entry }, listed, inService }))
     if (sides === null) return { end: 'later', document: null }
     const { base, theirs } = sides
     let losses: string[] = []
@@ -192,6 +193,12 @@ async function update(work: Work, action: Update): Promise<Outcome> {
       const [blocks, labels] = [merge.conflicts.map(({ block_id }) => block_id), merge.labels.conflicts]
       outcome = { ...outcome, conflict: { path, copy, document_id: id, blocks, labels, losses } }
     }
+    // Without changes of others, the service gets what the file has.
+    const isAlone = entry !== null && base !== null && isSameDocument(entry, theirs.document)
+    if (isAlone && path === from) {
+      const { title, tags, properties } = merge.labels
+      state.note({ writing: { id, hash, body: state.keepText(merge.body), labels: { title, tags, properties } } })
+    }
     const document = await writeLabels(work, { action, labels: merge.labels, theirs: theirs.document })
     if (document === null) return { ...outcome, end: 'later', document: null }
     if (document === 'changed') {
@@ -207,7 +214,6 @@ async function update(work: Work, action: Update): Promise<Outcome> {
     if (written !== null) {
       const lost = { path: from, text, document_id: id, losses: [...losses, ...written.losses] }
       outcome = { ...(await keepLost(writer, lost)), ...outcome }
-      const isAlone = entry !== null && base !== null && isSameDocument(entry, theirs.document)
       return finish({ ...document, version: written.version }, { body: written.markdown, isAlone })
     }
     listed = await service.document(id)
@@ -239,6 +245,24 @@ async function update(work: Work, action: Update): Promise<Outcome> {
       return { ...outcome, end: 'later', reason: error.message, document }
     }
   }
+}
+
+// What is known of the last sync. A killed sync may have written a document without noting it. If the service has what
+// was written, that is the common state. Otherwise text that is edited after the kill would stand twice in the result.
+async function entryAfterKill({ state, service }: Work, { id, entry, document }: Update): Promise<Entry | null> {
+  const begun = state.writing.get(id)
+  const text = begun === undefined ? null : state.text(begun.body)
+  if (entry === null || begun === undefined || text === null) return entry
+  if (!areSameLabels(document, begun.labels) || document.folder_id !== entry.document.folder_id) return entry
+  const body = await service.body(id)
+  if (body === null) return entry
+  const isThere =
+    readAlike(text, body.markdown) || readAlike((await service.rehearse(id, text)).markdown, body.markdown)
+  if (!isThere) return entry
+  const { version, markdown } = body
+  const reached = { ...entry, hash: begun.hash, document: { ...document, version }, body: state.keepText(markdown) }
+  state.note({ entry: reached })
+  return reached
 }
 
 type SidesAsked = { action: Update; listed: RemoteDocument; inService: (markdown: string) => Promise<string> }

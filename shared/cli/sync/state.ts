@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import type { Labels } from './labels.ts'
 import { noLinks } from './links.ts'
 import { stateFolder } from './paths.ts'
 import type { Entry, KnownFolder } from './sides.ts'
@@ -19,6 +20,12 @@ export type SyncTarget = { origin: string; knowledge_base_id: number; folder_id:
 
 /** What was noted of a document that a sync has found deleted, and when, in Unix milliseconds. */
 type GoneEntry = Entry & { goneAt: number }
+
+/**
+ * A file whose text a sync has begun to write into its document, which nobody else had changed. `hash` is that of the
+ * file. `body` is the hash under which the state keeps the text, and `labels` are those that the document gets.
+ */
+type BegunWrite = { id: string; hash: string; body: string; labels: Labels }
 
 /** A change of the state. A later change of the same thing takes the place of an earlier change. */
 export type StateChange =
@@ -30,6 +37,7 @@ export type StateChange =
   | { forgetFolder: number }
   | { creating: { path: string; id: string } }
   | { created: string }
+  | { writing: BegunWrite }
 
 const format = 1
 // How long a deleted document is remembered. A trash keeps documents for 30 days, unless its operator wants otherwise.
@@ -48,6 +56,8 @@ export class SyncState {
   readonly folders = new Map<number, KnownFolder>()
   /** The ids of documents that a sync has begun to create, by the paths of their files. */
   readonly creating = new Map<string, string>()
+  /** The writes that a sync has begun, by the ids of their documents, until the state knows how they have ended. */
+  readonly writing = new Map<string, BegunWrite>()
   readonly #directory: string
   #lines = 0
 
@@ -118,7 +128,8 @@ export class SyncState {
   /** Writes the log anew and removes texts that nothing names, when there are many superfluous lines or texts. */
   tidy(): void {
     if (this.#lines > 2 * (this.entries.size + this.gone.size + this.folders.size) + 100) this.#compact()
-    const named = new Set([...this.entries.values(), ...this.gone.values()].map(({ body }) => body))
+    const naming = [...this.entries.values(), ...this.gone.values(), ...this.writing.values()]
+    const named = new Set(naming.map(({ body }) => body))
     const kept = readdirSync(join(this.#directory, 'texts'))
     if (kept.length < 2 * named.size + 100) return
     for (const hash of kept) if (!named.has(hash)) rmSync(this.#textPath(hash), { force: true })
@@ -127,16 +138,22 @@ export class SyncState {
   #take(change: StateChange): void {
     // Older programs have noted no links, or no headings.
     if ('entry' in change) {
+      this.writing.delete(change.entry.id)
       this.entries.set(change.entry.id, { ...noLinks, ...change.entry })
       this.gone.delete(change.entry.id)
     } else if ('gone' in change) {
+      this.writing.delete(change.gone.id)
       this.entries.delete(change.gone.id)
       this.gone.set(change.gone.id, change.gone)
     } else if ('forgetGone' in change) this.gone.delete(change.forgetGone)
-    else if ('forget' in change) this.entries.delete(change.forget)
+    else if ('forget' in change) {
+      this.writing.delete(change.forget)
+      this.entries.delete(change.forget)
+    }
     else if ('folder' in change) this.folders.set(change.folder.id, change.folder)
     else if ('forgetFolder' in change) this.folders.delete(change.forgetFolder)
     else if ('creating' in change) this.creating.set(change.creating.path, change.creating.id)
+    else if ('writing' in change) this.writing.set(change.writing.id, change.writing)
     else this.creating.delete(change.created)
   }
 
@@ -147,6 +164,7 @@ export class SyncState {
       ...[...this.gone.values()].filter(({ goneAt }) => goneAt > Date.now() - goneMs).map((gone) => ({ gone })),
       ...[...this.folders.values()].map((folder) => ({ folder })),
       ...[...this.creating].map(([path, id]) => ({ creating: { path, id } })),
+      ...[...this.writing.values()].map((writing) => ({ writing })),
     ]
     const written = join(this.#directory, `log-${randomUUID()}`)
     writeFileSync(written, changes.map((change) => `${JSON.stringify(change)}\n`).join(''))
