@@ -1,9 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import * as Y from 'yjs'
 import { advance } from '../shared/body/live/queries.ts'
 import { bodyFragment } from '../shared/body/yjs/encoding.ts'
 import { sql } from '../shared/database/database.ts'
+import { idFrom } from './body-yjs/random-body.ts'
 import { body, p, paragraphElement, words } from './live-bodies/blocks.ts'
 import { copyInto, LiveProcess, Site, shown, textAt } from './live-bodies/site.ts'
 import { startCountingProxy } from './support/counting-proxy.ts'
@@ -103,6 +105,43 @@ t.test('a flush that is the victim of a deadlock runs again, and stores its text
     'the flush was the victim',
   )
   await isStoredOnce(t, live, body(p(2, 'two'), p(1, 'typed one')))
+})
+
+t.test('text whose flush breaks off while it takes in the text of others is stored by the next flush', async (t) => {
+  const count = 2000
+  const blocks = Array.from({ length: count }, (_, index) => p(index + 1, `text ${index}`))
+  const live = await LiveProcess.open(site, await site.create(body(...blocks)))
+  const other = await LiveProcess.open(site, live.key)
+  for (const word of ['b ', 'a ']) {
+    other.doc.transact(() => {
+      for (let index = 0; index < count; index += 1) textAt(other.doc, index).insert(0, word)
+    })
+    await other.flush()
+  }
+  textAt(live.doc, 0).insert(0, 'typed ')
+  const admin = await connect(t)
+  const broken = admin.query(`
+    DO $$ BEGIN
+      LOOP
+        PERFORM pg_stat_clear_snapshot();
+        PERFORM pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND state = 'idle in transaction';
+        EXIT WHEN FOUND;
+        PERFORM pg_sleep(0.001);
+      END LOOP;
+    END $$`)
+  await t.rejects(live.flush(), 'the connection ends while the process computes')
+  await broken
+  // A collab process tries again after a pause.
+  await sleep(1000)
+  const { document } = await live.flush()
+  t.match(words((await site.read(live.key)).body.content[0]), /typed/)
+  const steps = await admin.query('SELECT step FROM document_manifests WHERE document_id = $1 AND body_seq = $2', [
+    live.key.id,
+    document.body_seq,
+  ])
+  t.match(steps.rows, [{ step: [{ block_id: idFrom(1) }] }])
+  t.equal(steps.rows[0]?.step.length, 1)
 })
 
 t.test('a replica that lost rows of the log to a fold of another process finds its way back', async (t) => {

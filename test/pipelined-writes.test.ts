@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import Type from 'typebox'
 import { inRehearsal, inTransaction, sql, type Transaction } from '../shared/database/database.ts'
@@ -194,6 +195,18 @@ t.test('a connection that is reset within a transaction fails the transaction, a
   })
   await t.rejects(writing, { code: 'ECONNRESET' })
   t.equal(await countOf('reset'), null)
+})
+
+t.test('a transaction whose connection breaks does not reject while its work goes on', async (t) => {
+  proxy.cut('SELECT 3', { reset: true })
+  let hasEnded = false
+  const writing = inTransaction(database, async (tx) => {
+    tx.send(sql.unsafe`SELECT 3`)
+    await sleep(200)
+    hasEnded = true
+  })
+  await t.rejects(writing, { code: 'ECONNRESET' })
+  t.equal(hasEnded, true)
 })
 
 t.test('no rejection was left unhandled', async (t) => {

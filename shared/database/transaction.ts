@@ -118,25 +118,33 @@ function firstColumn(row: Row): unknown {
 
 /**
  * Runs `work` in a transaction of slonik, which commits, rolls back after an error, and repeats after a serialisation
- * failure or a deadlock. COMMIT travels with the last statements of `work`.
+ * failure or a deadlock. COMMIT travels with the last statements of `work`. Neither resolves nor rejects before `work`
+ * has ended.
  */
-export function transactionOf<T>(
+export async function transactionOf<T>(
   begin: DatabasePool['transaction'],
   work: (tx: Transaction) => Promise<T>,
   retries?: number,
 ): Promise<T> {
   const opening: Opening = { pipeline: undefined }
-  return openings.run(opening, () =>
-    begin(async () => {
-      if (opening.pipeline === undefined) throw new Error('the driver has no pipeline')
-      const tx = new Transaction(opening.pipeline)
-      try {
-        return await work(tx)
-      } finally {
-        tx.close()
-      }
-    }, retries),
-  )
+  let working: Promise<T> | undefined
+  const run = async () => {
+    if (opening.pipeline === undefined) throw new Error('the driver has no pipeline')
+    const tx = new Transaction(opening.pipeline)
+    try {
+      working = work(tx)
+      return await working
+    } finally {
+      tx.close()
+    }
+  }
+  try {
+    return await openings.run(opening, () => begin(run, retries))
+  } finally {
+    // When the connection is lost, slonik rejects at once. Work that went on behind the back of its caller would change
+    // what the caller uses again, such as the copy of a document.
+    await working?.catch(() => {})
+  }
 }
 
 /** Called by the driver when slonik begins a transaction: gives the pipeline of the connection to `transactionOf`. */
