@@ -58,9 +58,6 @@ export type ApiWrite = {
 /** A `lost_text` message. */
 export type LostText = { to: string; at: number; block: string | null; text: string }
 
-/** The end of a connection of a tab. */
-export type Break = { by: string; at: number }
-
 /** A `saved` message. */
 export type Saved = { to: string; at: number; version: string; complete: boolean }
 
@@ -71,7 +68,6 @@ export class Ledger {
   readonly writes: ApiWrite[] = []
   readonly lost: LostText[] = []
   readonly saves: Saved[] = []
-  readonly breaks: Break[] = []
   /** Characters that an editor has inserted again: by a split, a paste, a move or an undo. */
   readonly copied = new Set<string>()
   /** All block ids that a Y element has ever had in any replica. */

@@ -44,7 +44,6 @@ export class Tab {
       onAuthenticationFailed: ({ reason }) => this.refusals.push(reason),
     })
     this.#socket.on('disconnect', () => {
-      this.#ledger.breaks.push({ by, at: Date.now() })
       this.#closed()
       this.#closed = () => {}
     })

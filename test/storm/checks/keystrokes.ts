@@ -71,29 +71,8 @@ function neverStored({ ledger, bodies }: Ending, keystroke: Keystroke): string |
     const after = lines.join('\n')
     return byApi && [...blocks].some((id) => before.includes(id) && !after.includes(id))
   })
-  if (deletion) return 'typed into a block that a program deleted'
-  return wasUnderWay(ledger, { keystroke, blocks }) ? 'under way to a moved block when the connection broke' : null
+  return deletion ? 'typed into a block that a program deleted' : null
 }
-
-// Text is lost without a message when its block has just moved and the connection breaks while the text is under way
-// (api/guide/collaboration.md#merging).
-function wasUnderWay(
-  { writes, breaks }: Ending['ledger'],
-  { keystroke, blocks }: { keystroke: Keystroke; blocks: ReadonlySet<string> },
-): boolean {
-  const { by, at } = keystroke
-  const hasMoved = writes.some(
-    ({ operation, outcome, intended, ...write }) =>
-      movingOperations.has(operation) &&
-      outcome !== 'refused' &&
-      [...blocks].some((id) => intended?.has(id)) &&
-      Math.abs(write.at - at) < momentMs,
-  )
-  return hasMoved && breaks.some((end) => end.by === by && end.at >= at && end.at < at + momentMs)
-}
-
-const movingOperations = new Set(['move', 'retype'])
-const momentMs = 2000
 
 function removedByProgram({ ledger, bodies }: Ending, { keystroke, index }: Missing): string | null {
   const [before, after] = [bodies[index ?? 0], bodies[(index ?? 0) + 1]]
