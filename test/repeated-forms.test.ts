@@ -97,6 +97,43 @@ t.test('a candidate that is accepted twice is told as accepted, not as reviewed 
   t.match(second, { status: 303, location: first.location })
 })
 
+t.test('a second click on a form that changes or deletes is told what the first has done', async (t) => {
+  const { ada, visitor, kb, id } = await start()
+  const folderId = (await ada.post('/folders', { name: 'Lakes', knowledge_base_id: Number(kb.slice(4)) })).body.data.id
+  const folder = `${kb}/folders/${folderId}`
+  const forms: { page: string; action: string; fields: Record<string, string> }[] = [
+    { page: `/d/${id}/organise`, action: `/d/${id}/organise`, fields: { name: 'Rivers' } },
+    { page: `${folder}/organise`, action: `${folder}/organise`, fields: { name: 'Seas' } },
+    { page: `/d/${id}/properties`, action: `/d/${id}/properties`, fields: { add: 'wet', action: 'tags' } },
+    { page: `/d/${id}/delete`, action: `/d/${id}/delete`, fields: {} },
+    { page: `${folder}/delete`, action: `${folder}/delete`, fields: {} },
+  ]
+  for (const { page, action, fields } of forms) {
+    const shown = await visitor.get(page)
+    const form = { ...hiddenFields(formWithKey(shown, action), action), ...fields }
+    const answers = [
+      ...(await Promise.all([visitor.post(action, form), visitor.post(action, form)])),
+      await visitor.post(action, form),
+    ]
+    const [first] = answers
+    t.equal(first?.status, 303, action)
+    for (const answer of answers) t.match(answer, { status: 303, location: first?.location }, action)
+  }
+})
+
+t.test(
+  'a form that finds the change of somebody else is refused, whatever was sent from the page before',
+  async (t) => {
+    const { ada, visitor, id } = await start()
+    const action = `/d/${id}/organise`
+    const form = hiddenFields(formWithKey(await visitor.get(action), action), action)
+    t.match(await visitor.post(action, { ...form, name: 'Mine' }), { status: 303 })
+    await ada.patch(`/documents/${id}`, { title: 'Theirs' })
+    t.match(await visitor.post(action, { ...form, name: 'Mine again' }), { status: 409 })
+    t.equal((await ada.get(`/documents/${id}`)).body.data.title, 'Theirs')
+  },
+)
+
 async function start(options: { workspace?: string } = {}) {
   const ada = await service.signUp(options)
   const visitor: Visitor = await signedInVisitor(service, { userId: ada.user_id })

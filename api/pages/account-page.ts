@@ -16,6 +16,7 @@ import {
 import { type FilesForm, readFilesForm } from './files-form.ts'
 import type { Form, Page, PageAnswer, PageCall } from './page.ts'
 import type { Frame } from './render.ts'
+import { answerRepeatable } from './repeated-form.ts'
 
 // A made-up origin, for parsing paths. No request has this origin.
 const origin = 'http://service.invalid'
@@ -91,7 +92,10 @@ export function accountPage(spec: {
           const submitted = await call.form()
           requireOwnForm(call, { browser, form: submitted })
           await count(accountCall, submitted)
-          return post({ ...accountCall, submitted })
+          return answerRepeatable(accountCall, {
+            form: submitted,
+            answer: () => post({ ...accountCall, submitted }),
+          })
         }),
     }),
     ...(upload && {

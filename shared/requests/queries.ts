@@ -41,7 +41,7 @@ export function rememberedAnswer(tx: Transaction, scope: IdempotencyScope & { li
     prepared(sql.type(RememberedRow)`
     SELECT fingerprint, status, data, etag, location, workspace_id FROM idempotency_keys
     WHERE token_id = ${scope.credentialId} AND method = ${scope.method} AND path = ${scope.path} AND key = ${scope.key}
-      AND completed_at > now() - make_interval(hours => ${scope.lifetimeHours})`),
+      AND completed_at > now() - ${scope.lifetimeHours}::float8 * interval '1 hour'`),
   )
 }
 

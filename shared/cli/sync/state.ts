@@ -149,8 +149,7 @@ export class SyncState {
     else if ('forget' in change) {
       this.writing.delete(change.forget)
       this.entries.delete(change.forget)
-    }
-    else if ('folder' in change) this.folders.set(change.folder.id, change.folder)
+    } else if ('folder' in change) this.folders.set(change.folder.id, change.folder)
     else if ('forgetFolder' in change) this.folders.delete(change.forgetFolder)
     else if ('creating' in change) this.creating.set(change.creating.path, change.creating.id)
     else if ('writing' in change) this.writing.set(change.writing.id, change.writing)
