@@ -23,7 +23,7 @@ const eta = new Eta({ views: join(import.meta.dirname, 'templates'), autoEscape:
 /**
  * Makes the view of a template in `templates/`: a function from the frame and the data of a page to HTML. The template
  * names its layout and reads frame and data as `it`; `<%= %>` escapes. `it.formKey()` makes a key for the
- * hidden field `form_key` of a form that creates something.
+ * hidden field `form_key` of a form, by which a form that arrives twice is known.
  */
 export function view<Data extends object = object>(name: string): (data: Frame & Data) => string {
   const given = { asset: assetAddress, formKey: randomUUID }
