@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { SignedIn } from '../../shared/auth/sessions.ts'
 import { inTransaction } from '../../shared/database/database.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
 import { type IdempotencyScope, rememberAnswer, rememberedAnswer } from '../../shared/requests/queries.ts'
 import { fingerprintOf, keyedFingerprint } from '../http/idempotency.ts'
-import type { AccountCall } from './account-page.ts'
-import type { Form, PageAnswer } from './page.ts'
+import type { Form, PageAnswer, PageCall } from './page.ts'
 import { PageRefusal } from './refusals.ts'
 
 // The shape of a key, which the templates make.
@@ -15,6 +15,9 @@ const lifetimeHours = 1 / 60
 const mostQuestions = 4
 const questionPause = 50
 
+/** The call of a page by a person who is signed in. */
+type SignedInCall = Pick<PageCall, 'service' | 'request'> & { user: SignedIn }
+
 /**
  * Answers a form. After a second click a form arrives again, while the first is worked on or just after. It may find
  * its own work done, such as a deletion, and would be refused with the blame on somebody else. So a form that is
@@ -22,7 +25,7 @@ const questionPause = 50
  * form, and so is a form without the field `form_key`.
  */
 export async function answerRepeatable(
-  call: AccountCall,
+  call: SignedInCall,
   { form, answer }: { form: Form; answer: () => Promise<PageAnswer> },
 ): Promise<PageAnswer> {
   const scope = scopeOf(call, form)
@@ -44,7 +47,7 @@ export async function answerRepeatable(
 type FormScope = IdempotencyScope & { fingerprint: Buffer }
 
 // The digest of the content is a part of the key, so that a form with another content has another key.
-function scopeOf({ service, user, request }: AccountCall, form: Form): FormScope | null {
+function scopeOf({ service, user, request }: SignedInCall, form: Form): FormScope | null {
   const key = form.field('form_key')
   if (!keyPattern.test(key)) return null
   const digest = fingerprintOf([...form.fields], new URLSearchParams())
@@ -57,7 +60,7 @@ function statusOf(error: unknown): number {
   return error instanceof Refusal || error instanceof PageRefusal ? error.status : 500
 }
 
-async function earlierLocation({ service }: AccountCall, scope: FormScope): Promise<string | null> {
+async function earlierLocation({ service }: SignedInCall, scope: FormScope): Promise<string | null> {
   for (let question = 1; ; question += 1) {
     const earlier = await inTransaction(service.database, (tx) => rememberedAnswer(tx, { ...scope, lifetimeHours }))
     if (earlier !== null || question === mostQuestions) return earlier?.location ?? null
@@ -65,7 +68,7 @@ async function earlierLocation({ service }: AccountCall, scope: FormScope): Prom
   }
 }
 
-async function remember({ service }: AccountCall, scope: FormScope, location: string): Promise<void> {
+async function remember({ service }: SignedInCall, scope: FormScope, location: string): Promise<void> {
   await inTransaction(service.database, async (tx) => {
     rememberAnswer(tx, { ...scope, status: 303, data: null, etag: null, location, workspaceId: null })
   })
