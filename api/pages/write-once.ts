@@ -1,13 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Refusal } from '../../shared/errors/errors.ts'
-import { answerOnce, fingerprintOf, type KeyedRequest, keyedFingerprint } from '../http/idempotency.ts'
+import { answerOnce } from '../http/idempotency.ts'
 import type { WriteContext } from '../http/write-context.ts'
 import type { AccountCall } from './account-page.ts'
+import { keyedForm } from './keyed-form.ts'
 import type { Form } from './page.ts'
 import { pageWrite } from './page-writes.ts'
 
-// The shape of a key, which the templates make.
-const keyPattern = /^[0-9a-f-]{36}$/
 // How often a repeated form asks for the end of the first, and the pause in between in milliseconds.
 const mostQuestions = 240
 const questionPause = 250
@@ -26,14 +25,18 @@ export async function writeOnce(
   { form, files = [] }: CreatingForm,
   write: (context: WriteContext) => Promise<string>,
 ): Promise<string> {
-  const key = form.field('form_key')
-  if (!keyPattern.test(key)) return pageWrite(call, write)
-  const keyed = keyedForm(call, { key, content: [[...form.fields], files] })
+  const keyed = keyedForm(call, { form, files, purpose: 'created' })
+  if (keyed === null) return pageWrite(call, write)
+  const lifetimeHours = call.service.config.IDEMPOTENCY_TTL_HOURS
   // A redirection stores no workspace, because the page to go to checks what the person sees.
   const once = () =>
     pageWrite(call, async (context) => {
       const created = async () => ({ status: 303, data: await write(context) })
-      const { data, dataText } = await answerOnce({ tx: context.tx, visible: () => true }, keyed, created)
+      const { data, dataText } = await answerOnce(
+        { tx: context.tx, visible: () => true },
+        { ...keyed, lifetimeHours },
+        created,
+      )
       return String(dataText === undefined ? data : JSON.parse(dataText))
     })
   for (let question = 1; ; question += 1) {
@@ -45,12 +48,4 @@ export async function writeOnce(
     }
     await pause(questionPause)
   }
-}
-
-// The digest of the content is a part of the key, so that a form with another content has another key.
-function keyedForm({ service, user, request }: AccountCall, sent: { key: string; content: unknown }): KeyedRequest {
-  const { TOKEN_PEPPER, IDEMPOTENCY_TTL_HOURS: lifetimeHours } = service.config
-  const fingerprint = keyedFingerprint(TOKEN_PEPPER, fingerprintOf(sent.content, new URLSearchParams()))
-  const key = `${sent.key} ${fingerprint.toString('base64url')}`
-  return { scope: { credentialId: user.userId, method: 'POST', path: request.path, key }, fingerprint, lifetimeHours }
 }

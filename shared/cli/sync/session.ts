@@ -239,9 +239,12 @@ export class SyncSession {
 
   // Notes times and paths that have changed without the text, so that the next scan need not read the file.
   #noteUnchanged({ unchanged }: Plan): void {
+    const { state } = this.#options
     for (const { entry, file } of unchanged) {
       const { path, stat } = file
-      if (entry.path !== path || entry.stat !== stat) this.#options.state.note({ entry: { ...entry, path, stat } })
+      // A write that was begun before the file was as it is now is of no use any more.
+      const isNews = entry.path !== path || entry.stat !== stat || state.writing.has(entry.id)
+      if (isNews) state.note({ entry: { ...entry, path, stat } })
     }
   }
 
