@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import { commandLine } from '../support/command-line.ts'
 import { startFaultyProxy } from '../support/faulty-proxy.ts'
 import { startTestService } from '../support/service.ts'
+import { until } from '../support/site.ts'
 
 // SYNC_KILLS=50 kills the command more often.
 const kills = Number(process.env['SYNC_KILLS'] ?? 2)
@@ -33,25 +34,28 @@ async function newFolder(name: string) {
   const sync = () => cli.json(['sync', root, String(base)])
 
   /** Kills a sync with its nth call of the service, or lets it end if it has fewer calls. */
-  function kill(calls: number) {
+  async function kill(calls: number) {
     let seen = 0
-    return killWhen(() => {
-      seen += 1
-      return seen === calls
-    })
-  }
-
-  /** Kills a sync with the first call that `isLast` is true for. */
-  async function killWhen(isLast: (call: { method: string; path: string }) => boolean) {
     const running = cli.start(['sync', root, String(base)])
-    proxy.choose = (call) => {
+    proxy.choose = () => {
+      seen += 1
       // Calls that are on their way are carried out, as they are for a machine that loses its power.
-      if (isLast(call)) running.child.kill('SIGKILL')
+      if (seen === calls) running.child.kill('SIGKILL')
       return null
     }
     await running.ended
     proxy.choose = () => null
     return running.child.signalCode === 'SIGKILL'
+  }
+
+  /** Kills a sync that has written a body, before it hears of that, as soon as the service has the body. */
+  async function killAfterWrite(isThere: () => Promise<boolean>) {
+    const running = cli.start(['sync', root, String(base)])
+    proxy.choose = ({ method, path }) => (method === 'PUT' && path.includes('/content') ? { kind: 'cut-after' } : null)
+    await until(isThere)
+    running.child.kill('SIGKILL')
+    await running.ended
+    proxy.choose = () => null
   }
 
   const files = () => {
@@ -61,7 +65,7 @@ async function newFolder(name: string) {
   }
   const edit = (path: string, change: (text: string) => string) =>
     writeFileSync(join(root, path), change(readFileSync(join(root, path), 'utf8')))
-  return { root, make, documents, content, sync, kill, killWhen, files, edit }
+  return { root, make, documents, content, sync, kill, killAfterWrite, files, edit }
 }
 
 type Folder = Awaited<ReturnType<typeof newFolder>>
@@ -133,8 +137,8 @@ t.test('a paragraph that is edited after the sync that uploaded it was killed is
   await folder.sync()
   const [owls] = await folder.documents()
   folder.edit('Owls.md', (text) => `${text}\nThey hunt at dusk\n`)
-  t.ok(await folder.killWhen(({ method, path }) => method === 'PUT' && path.includes('/content')))
-  t.match((await folder.content(owls?.id ?? '')).content, 'They hunt at dusk', 'the service has the upload')
+  const uploaded = async () => (await folder.content(owls?.id ?? '')).content.includes('They hunt at dusk')
+  await folder.killAfterWrite(uploaded)
   folder.edit('Owls.md', (text) => text.replace('at dusk', 'by night'))
   t.match(await folder.sync(), { conflicts: [], failed: [] })
   const body = await isInStep(t, folder)
