@@ -8,6 +8,15 @@ import { type Doing, placeOf, recordReplica } from './recorder.ts'
 /** Where a tab connects, and to what. */
 export type TabOptions = { url: string; token: string; document: string; by: string; ledger: Ledger }
 
+// The provider stops listening before it closes a socket that is still connecting. In a browser that is no error, but
+// `ws` then emits an error without a listener, which would end the process.
+class BrowserSocket extends WebSocket {
+  constructor(...words: ConstructorParameters<typeof WebSocket>) {
+    super(...words)
+    this.on('error', () => {})
+  }
+}
+
 /** A browser tab with one document: a stock provider of Hocuspocus, and a ledger of what is done in it. */
 export class Tab {
   readonly doc = new Y.Doc()
@@ -34,7 +43,7 @@ export class Tab {
     this.undo = new Y.UndoManager(bodyFragment(this.doc), { trackedOrigins: new Set([this]), captureTimeout: 300 })
     // The delays are shorter than a browser's, so that more happens within the minutes of a run.
     const delays = { delay: 200, minDelay: 200, maxDelay: 1500 }
-    this.#socket = new HocuspocusProviderWebsocket({ url, WebSocketPolyfill: WebSocket, ...delays })
+    this.#socket = new HocuspocusProviderWebsocket({ url, WebSocketPolyfill: BrowserSocket, ...delays })
     this.#provider = new HocuspocusProvider({
       websocketProvider: this.#socket,
       name: document,
