@@ -14,7 +14,7 @@ import type { DocumentStore } from './document-store.ts'
 import { EditSession } from './edit-session.ts'
 import type { CollabMetrics } from './metrics.ts'
 import { OperationSchedule } from './operation-schedule.ts'
-import { type OriginKind, originOf, ownOrigin } from './origins.ts'
+import { originOf, ownOrigin } from './origins.ts'
 import { peerOrigin } from './peers/awareness.ts'
 import type { Peers } from './peers/peers.ts'
 import type { PendingRoom } from './pending-room.ts'
@@ -94,7 +94,7 @@ export class OpenDocument {
     })
     live.on('update', (update: Uint8Array, origin: unknown) => this.#onUpdate(update, origin))
     this.#rescue = new TextRescue(live, {
-      sourceOf: (origin) => sourceOf(originOf(origin).kind),
+      sourceOf,
       origin: ownOrigin('rescue'),
       onLost: (lost, origin) => originOf(origin).connection?.sendStateless(lostTextMessage(lost)),
     })
@@ -104,6 +104,8 @@ export class OpenDocument {
       awareness: live.awareness,
       receive: (update, process) => this.#rescue.apply(update, peerOrigin(process)),
       pending: () => this.#text.pending,
+      joined: (process) => this.#rescue.peerJoined(process),
+      left: (process) => this.#rescue.peerLeft(process),
       takeOver: () => {
         this.#text.takeOver()
         this.#schedule.wake()
@@ -257,6 +259,8 @@ export class OpenDocument {
 }
 
 // What people typed and what was rescued for them came from editors of this process.
-function sourceOf(kind: OriginKind): UpdateSource {
-  return kind === 'stored' || kind === 'peer' ? kind : 'editor'
+function sourceOf(origin: unknown): UpdateSource {
+  const { kind, process } = originOf(origin)
+  if (process !== null) return { process }
+  return kind === 'stored' ? 'stored' : 'editor'
 }

@@ -20,12 +20,16 @@ const ownOrigins = {
 } as const
 
 /**
- * The kind of an update's origin, and the connection whose editor typed. An update without a known origin, such as
- * those that Yjs makes when it cleans up, counts as a rescue.
+ * The kind of an update's origin, the connection whose editor typed, and the other process that has relayed the update.
+ * An update without a known origin, such as those that Yjs makes when it cleans up, counts as a rescue.
  */
-export function originOf(origin: unknown): { kind: OriginKind; connection: EditorConnection | null } {
-  if (!isTransactionOrigin(origin)) return { kind: 'rescue', connection: null }
-  if (origin.source === 'connection') return { kind: 'typed', connection: origin.connection }
-  if (origin.source === 'local') return { kind: origin.context?.kind ?? 'rescue', connection: null }
-  return { kind: 'rescue', connection: null }
+export function originOf(origin: unknown): Origin {
+  const unknown: Origin = { kind: 'rescue', connection: null, process: null }
+  if (!isTransactionOrigin(origin)) return unknown
+  if (origin.source === 'connection') return { ...unknown, kind: 'typed', connection: origin.connection }
+  if (origin.source !== 'local') return unknown
+  const { kind = 'rescue', process = null } = origin.context ?? {}
+  return { ...unknown, kind, process }
 }
+
+type Origin = { kind: OriginKind; connection: EditorConnection | null; process: string | null }

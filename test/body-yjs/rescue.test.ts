@@ -3,6 +3,7 @@ import * as Y from 'yjs'
 import type { BodyNode, DocNode } from '../../shared/body/document.ts'
 import { bodyFragment, readDocument, readElement, writeNode } from '../../shared/body/yjs/encoding.ts'
 import { TextRescue } from '../../shared/body/yjs/rescue.ts'
+import { deriveState, openState } from '../../shared/body/yjs/state.ts'
 import { bulletList, listItem, paragraph } from './blocks.ts'
 import { idFrom, normalised } from './random-body.ts'
 import { allText, blockOf, type Editor, elementsWithId, moveToEnd, Room } from './room.ts'
@@ -283,6 +284,45 @@ test('text for a block that nobody remembers is told to its editor', async (t) =
   anna.text(first).insert(3, 'lost words')
   reopened.rescue.apply(Y.encodeStateAsUpdate(anna.doc, Y.encodeStateVector(reopened.live)), anna)
   t.strictSame(reopened.lost, [{ block_id: null, text: 'lost words' }])
+})
+
+test('text of an editor at another process moves along, rescued by that process or, after it has left, by this', (t) => {
+  const body = normalised({ type: 'doc', content: [paragraph(1, 'one'), paragraph(2, 'two')] })
+  const moved = (change: (rescue: TextRescue) => void) => {
+    const state = deriveState(body)
+    const [live, mover, typist] = [openState(state), openState(state), openState(state)]
+    const sourceOf = (origin: unknown) => (origin === 'mover' ? 'editor' : { process: 'other' })
+    const rescue = new TextRescue(live, { sourceOf, origin: 'rescue' })
+    rescue.peerJoined('other')
+    const element = bodyFragment(typist).get(0) as Y.XmlElement
+    ;(element.get(0) as Y.XmlText).insert(3, ' typed')
+    rescue.apply(Y.encodeStateAsUpdate(typist, Y.encodeStateVector(live)), 'typist')
+    change(rescue)
+    const fragment = bodyFragment(mover)
+    const copy = writeNode(paragraph(1, 'one'))
+    mover.transact(() => {
+      fragment.delete(0, 1)
+      fragment.insert(1, [copy])
+    })
+    rescue.apply(Y.encodeStateAsUpdate(mover, Y.encodeStateVector(live)), 'mover')
+    rescue.close()
+    return allText({ type: 'doc', content: readDocument(bodyFragment(live)).document.content ?? [] })
+  }
+  t.equal(
+    moved(() => {}),
+    'twoone',
+    'the other process puts its text there',
+  )
+  t.equal(
+    moved((rescue) => rescue.peerLeft('other')),
+    'twoone typed',
+  )
+  const back = (rescue: TextRescue) => {
+    rescue.peerLeft('other')
+    rescue.peerJoined('other')
+  }
+  t.equal(moved(back), 'twoone', 'not twice')
+  t.end()
 })
 
 function opened(): Room {

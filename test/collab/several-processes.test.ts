@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import t from 'tap'
 import type { BlockNode } from '../../shared/body/document.ts'
-import { bodyFragment } from '../../shared/body/yjs/encoding.ts'
+import { bodyFragment, writeNode } from '../../shared/body/yjs/encoding.ts'
 import { p } from '../body/build.ts'
 import { type CollabProcess, Person, startCollab } from '../support/collab.ts'
 import { bodyOf, make, put } from '../support/documents.ts'
@@ -147,6 +147,30 @@ t.test('a write that no process has heard of reaches the editors of all', async 
   people[0]?.type(' of')
   await people[1]?.sees(([one]) => one === 'unheard of')
   t.equal((await bodyOf(ada, id)).blocks.length, 2)
+})
+
+t.test('text of a process that has stopped moves along when somebody drags its block who did not see it', async (t) => {
+  const [first, second] = (await Promise.all([start(t), start(t)])) as [CollabProcess, CollabProcess]
+  const { id } = await make(ada, [p('one'), p('two')])
+  const [typist, guest, mover] = await Promise.all([open(t, first, id), open(t, second, id), open(t, second, id)])
+  mover.close()
+  typist.type(' typed')
+  await guest.sees(([one]) => one === 'one typed')
+  await typist.saved()
+  typist.close()
+  await first.stop()
+  const fragment = bodyFragment(mover.doc)
+  const [block] = mover.body.content as [BlockNode]
+  const copy = writeNode(block)
+  mover.doc.transact(() => {
+    fragment.delete(0, 1)
+    fragment.insert(1, [copy])
+  })
+  const returned = await Person.open({ url: second.url, token: ada.bearer ?? '', documentId: id, doc: mover.doc })
+  t.teardown(() => returned.close())
+  await guest.sees(([two]) => two === 'two')
+  await eventually(() => guest.texts[1] === 'one typed')
+  t.strictSame(guest.texts, ['two', 'one typed'])
 })
 
 t.test('a paste of a megabyte reaches the other process', async (t) => {

@@ -30,6 +30,8 @@ export function startRelay(t: Teardown, options: { url: string; heartbeatMs?: nu
         Y.applyUpdate(doc, update, peerOrigin(process))
       },
       pending: () => pending,
+      joined: () => {},
+      left: () => {},
       takeOver: () => (takeOvers += 1),
       settled() {},
     })

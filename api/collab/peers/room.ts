@@ -13,6 +13,10 @@ export type OpenRoom = {
   receive: (update: Uint8Array, process: string) => void
   /** The updates that were typed at this process and are not stored yet, in order. */
   pending: () => readonly Uint8Array[]
+  /** Another process holds the document. */
+  joined: (process: string) => void
+  /** Another process has closed the document or is gone. */
+  left: (process: string) => void
   /** The process that relayed some of the unstored updates is gone: this process must store them. */
   takeOver: () => void
   /** The other processes have stored everything that they have relayed. */
@@ -102,6 +106,7 @@ export class Room {
   /** Notes that another process holds the document. The process is sent a greeting, which it must answer. */
   joined(process: string): void {
     this.#members.set(process, true)
+    this.#open.joined(process)
     this.#greetings.set(process, true)
     this.#onWaiting()
   }
@@ -109,6 +114,7 @@ export class Room {
   /** Notes that another process has sent a greeting. It gets a greeting if it wants an answer. */
   greeted(process: string, { answer }: { answer: boolean }): void {
     this.#members.set(process, true)
+    this.#open.joined(process)
     if (!answer) return
     if (!this.#greetings.has(process)) this.#greetings.set(process, false)
     this.#onWaiting()
@@ -180,6 +186,7 @@ export class Room {
   }
 
   #left(process: string): void {
+    this.#open.left(process)
     if (this.#unstored.senderGone(process)) this.#open.takeOver()
   }
 

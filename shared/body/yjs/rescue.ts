@@ -2,6 +2,7 @@ import * as Y from 'yjs'
 import type { ClientUpdate } from './client-update.ts'
 import { bodyFragment } from './encoding.ts'
 import { type IdRange, IdSet } from './id-ranges.ts'
+import { PeerIds } from './peer-ids.ts'
 import { liveLine, typeOf } from './rescue-line.ts'
 import { isLive, type MemoryLimits, type Removed, RemovedBlocks } from './rescue-memory.ts'
 import { blocksIn, type LateContent, type Look, placeLate, readLate, removedIn, sizeOf } from './rescue-read.ts'
@@ -9,8 +10,12 @@ import { type LateChanges, writeLate } from './rescue-write.ts'
 import { leaveFormats } from './state.ts'
 import { readUpdate, type Struct } from './update-reader.ts'
 
-/** Where an update came from. Text is rescued by the process to which its editor is connected. */
-export type UpdateSource = 'editor' | 'peer' | 'stored'
+/**
+ * Where an update came from: an editor of this process, the database, or an editor of another process. Text is rescued
+ * by the process to which its editor is connected. When that process has left, the process of the editor who removes
+ * the block rescues the text.
+ */
+export type UpdateSource = 'editor' | 'stored' | { process: string }
 
 /** Text that was typed and could not be kept. `block_id` is null, since nobody knows any more where it was typed. */
 export type LostText = { block_id: string | null; text: string }
@@ -47,7 +52,7 @@ export class TextRescue {
   readonly #memory: RemovedBlocks
   // The ids that came from editors of this process, and those that came from editors of other processes.
   readonly #own = new IdSet()
-  readonly #peers = new IdSet()
+  readonly #peers = new PeerIds()
   readonly #announced = new Map<unknown, Announced>()
   // Late content of blocks without a copy, oldest first, and its size in parts and characters.
   readonly #postponed = new Set<LateContent>()
@@ -83,13 +88,14 @@ export class TextRescue {
    */
   announce({ inserted, deleted }: ClientUpdate, origin: unknown): void {
     const source = this.#sourceOf(origin)
-    const typed = source === 'editor' ? this.#own : this.#peers
     const texts: Struct[] = []
     for (const struct of source === 'stored' ? [] : inserted) {
       const { client, clock, length, kind } = struct
       const known = Math.max(clock, Y.getState(this.#doc.store, client))
       if (known >= clock + length || kind === 'skip') continue
-      typed.add({ client, clock: known, length: clock + length - known })
+      const news = { client, clock: known, length: clock + length - known }
+      if (typeof source === 'object') this.#peers.add(source.process, news)
+      else this.#own.add(news)
       if (kind === 'string' && source === 'editor') texts.push(struct)
     }
     const named = new IdSet()
@@ -98,6 +104,16 @@ export class TextRescue {
     const { pendingDs } = this.#doc.store
     if (pendingDs) for (const range of IdSet.of(Y.decodeUpdateV2(pendingDs).ds)) named.add(range)
     this.#announced.set(authorOf(origin), { named, source, texts })
+  }
+
+  /** Notes that another process holds the document. */
+  peerJoined(process: string): void {
+    this.#peers.joined(process)
+  }
+
+  /** Notes that another process has closed the document or is gone, and rescues nothing any more. */
+  peerLeft(process: string): void {
+    this.#peers.left(process)
   }
 
   /** Stops watching. */
