@@ -166,6 +166,7 @@ for (const sort of ['name', 'updated_at', 'manual']) {
     await ada.patch(`/documents/${documents[1]}`, { position: { after: documents[3] } })
     await ada.patch(`/documents/${documents[2]}`, { heading_numbered: true })
     await ada.patch(`/folders/${folders[3]}`, { position: 'first', name: 'dd' })
+    await ada.patch(`/folders/${folders[2]}`, { name: 'cc' })
     const whole = (await ada.get(`/folders/${folder.id}/children?sort=${sort}`)).body.data
     t.equal(whole.length, 15)
     const tree = (await treeOf(ada, base, sort)).find(({ id }) => id === folder.id).children
@@ -187,9 +188,9 @@ for (const sort of ['name', 'updated_at', 'manual']) {
       }
       t.strictSame(paged, whole, `${limit} at a time`)
     }
-    const expected = { name: 'abcddeAABBCCDDEE', manual: 'ddabceDBAABCCDEE' }[sort]
+    const expected = { name: 'abccddeAABBCCDDEE', manual: 'ddabcceDBAABCCDEE' }[sort]
     if (expected !== undefined) t.equal(whole.map(nameOf).join(''), expected)
-    else t.strictSame([whole[0].name, whole[5].title], ['dd', 'C'], 'the last changed first')
+    else t.strictSame(whole.slice(0, 6).map(nameOf), ['cc', 'dd', 'b', 'e', 'a', 'C'], 'the last changed first')
   })
 }
 
@@ -341,6 +342,27 @@ t.test('positions in a list that is partly placed are those of an array', async 
       }),
       { numRuns: 15 },
     )
+  }
+})
+
+t.test('a folder finds its place among folders with equal keys, however many digits their ids have', async (t) => {
+  const ada = await signUp()
+  const { base } = await place(ada)
+  await database.query(sql.unsafe`SELECT setval(pg_get_serial_sequence('folder_directory', 'id'), 999997)`)
+  const ids = await five(ada, '/folders', 'name', { knowledge_base_id: base })
+  t.strictSame([...ids].sort(), [1_000_000, 1_000_001, 1_000_002, 999_998, 999_999], 'as texts in another order')
+  const listed = async () => (await treeOf(ada, base, 'manual')).map(({ id }) => id)
+  for (const moved of ids) {
+    for (const reference of ids.filter((id) => id !== moved)) {
+      for (const member of ['before', 'after']) {
+        await database.query(sql.unsafe`UPDATE folders SET order_key = 'a0' WHERE knowledge_base_id = ${base}`)
+        const expected = (await listed()).filter((id) => id !== moved)
+        expected.splice(expected.indexOf(reference) + (member === 'after' ? 1 : 0), 0, moved)
+        const reply = await ada.patch(`/folders/${moved}`, { position: { [member]: reference } })
+        t.equal(reply.status, 200, reply.text)
+        t.strictSame(await listed(), expected)
+      }
+    }
   }
 })
 

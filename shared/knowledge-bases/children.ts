@@ -138,13 +138,16 @@ const documentTables = {
 // The runs of one kind of children in which the rest of the list is read. `after` is the id of the last child of this
 // kind; null for the beginning of the kind.
 function runsOf(page: ChildPage, table: Table, after: number | string | null): Run[] {
-  const column = (name: string) => sql.identifier([name])
+  // Each column has the name of its table before it. Otherwise `ORDER BY` would mean a result column of that name.
+  const column = (name: string) => sql.identifier([table.name, name])
   const id = column(table.id)
   const label = column(table.label)
+  const changedAt = column('updated_at')
+  const orderKey = column('order_key')
   const seen = after === null ? null : page.after
   // A value that the last child has by now, if it is still among the children.
   const current = (value: Fragment, still: Fragment) => sql.fragment`(
-    SELECT ${value} FROM ${column(table.name)}
+    SELECT ${value} FROM ${sql.identifier([table.name])}
     WHERE ${isChild(page, table.parent)} AND ${id} = ${after} AND ${still})`
   const afterLabel = ({ labelStart }: ChildPosition) => sql.fragment`
     (${label} COLLATE "C", ${id}) > (coalesce(${current(
@@ -155,22 +158,23 @@ function runsOf(page: ChildPage, table: Table, after: number | string | null): R
   const byLabel = sql.fragment`${label} COLLATE "C", ${id}`
   if (page.sort === 'name') return [{ isAfter: seen === null ? all : afterLabel(seen), order: byLabel }]
   if (page.sort === 'updated_at') {
-    const isAfter =
-      seen === null
-        ? all
-        : sql.fragment`(updated_at, ${id}) < (to_timestamp(${seen.changedAt}::float8 / 1000)::timestamptz(3), ${after})`
-    return [{ isAfter, order: sql.fragment`updated_at DESC, ${id} DESC` }]
+    const seenAt = sql.fragment`to_timestamp(${seen?.changedAt ?? 0}::float8 / 1000)::timestamptz(3)`
+    const isAfter = seen === null ? all : sql.fragment`(${changedAt}, ${id}) < (${seenAt}, ${after})`
+    return [{ isAfter, order: sql.fragment`${changedAt} DESC, ${id} DESC` }]
   }
-  const currentKey = current(sql.fragment`order_key`, all)
+  const currentKey = current(sql.fragment`${orderKey}`, all)
   const placed = (isAfter: Fragment) => ({
-    isAfter: sql.fragment`order_key IS NOT NULL AND ${isAfter}`,
-    order: sql.fragment`order_key, ${id}`,
+    isAfter: sql.fragment`${orderKey} IS NOT NULL AND ${isAfter}`,
+    order: sql.fragment`${orderKey}, ${id}`,
   })
-  const unplaced = (isAfter: Fragment) => ({ isAfter: sql.fragment`order_key IS NULL AND ${isAfter}`, order: byLabel })
+  const unplaced = (isAfter: Fragment) => ({
+    isAfter: sql.fragment`${orderKey} IS NULL AND ${isAfter}`,
+    order: byLabel,
+  })
   if (seen === null) return [placed(all), unplaced(all)]
-  const afterKey = (key: Fragment) => sql.fragment`(order_key, ${id}) > (${key}, ${after})`
+  const afterKey = (key: Fragment) => sql.fragment`(${orderKey}, ${id}) > (${key}, ${after})`
   if (seen.placed === 1) {
     return [placed(afterKey(sql.fragment`least(${seen.orderKey}, ${currentKey})`)), unplaced(all)]
   }
-  return [placed(sql.fragment`order_key > ${seen.orderKey}`), unplaced(afterLabel(seen))]
+  return [placed(sql.fragment`${orderKey} > ${seen.orderKey}`), unplaced(afterLabel(seen))]
 }

@@ -99,9 +99,12 @@ function idOf({ kind }: Placement, id: string): string | number | null {
   return /^[1-9][0-9]{0,15}$/.test(id) ? Number(id) : null
 }
 
+// The columns have the name of their table before them. Otherwise `ORDER BY id` would mean the result column `id` of
+// `siblingsOf`, which is text, and 10 would come before 9.
 function columnsOf({ kind }: Placement) {
-  const { id, label, parent } = tables[kind]
-  return { id: sql.identifier([id]), label: sql.identifier([label]), parent: sql.identifier([parent]) }
+  const { name, id, label, parent } = tables[kind]
+  const column = (of: string) => sql.identifier([name, of])
+  return { id: column(id), label: column(label), parent: column(parent) }
 }
 
 function siblingsOf(placement: Placement): Fragment {
