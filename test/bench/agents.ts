@@ -1,11 +1,11 @@
-import { type Agent, type Spent, startAgent } from '../agents/agent.ts'
-import { makeBase } from '../agents/base.ts'
-import { tasks } from '../agents/tasks.ts'
 import { markdownFiles } from '../support/markdown-files.ts'
 import { startModelStub } from '../support/model-stub.ts'
 import { startApi, startWorker } from '../support/processes.ts'
 import type { Site, Teardown } from '../support/site.ts'
 import { marked } from '../support/translation-stub.ts'
+import { type Agent, type Spent, startAgent } from '../tools/agents/agent.ts'
+import { makeBase } from '../tools/agents/base.ts'
+import { tasks } from '../tools/agents/tasks.ts'
 import type { Figure } from './harness.ts'
 
 // The tokens of all tools in `tools/list`, which a client puts into the context of its model once.

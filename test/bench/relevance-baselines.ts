@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
-import type { CorpusDocument } from '../relevance/corpus.ts'
-import type { LabelledQuery } from '../relevance/queries.ts'
+import type { CorpusDocument } from '../search/relevance/corpus.ts'
+import type { LabelledQuery } from '../search/relevance/queries.ts'
 import type { Site } from '../support/site.ts'
 
 // The configurations of PostgreSQL for the languages of the corpus. Chinese and Japanese have none.

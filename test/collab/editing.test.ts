@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { p, text } from '../body/build.ts'
+import { p, text } from '../document/build.ts'
 import { Person, startCollab } from '../support/collab.ts'
 import { bodyOf, eventsOf, make, put } from '../support/documents.ts'
 import { startTestService } from '../support/service.ts'

@@ -17,7 +17,7 @@ import { messageYjsSyncStep1, messageYjsUpdate, writeSyncStep1 } from 'y-protoco
 import * as Y from 'yjs'
 import { bodyFragment } from '../../shared/body/yjs/encoding.ts'
 import { sql } from '../../shared/database/database.ts'
-import { p } from '../body/build.ts'
+import { p } from '../document/build.ts'
 import { encoded } from '../hostile/updates.ts'
 import { Person, startCollab } from '../support/collab.ts'
 import { bodyOf, make } from '../support/documents.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { p } from '../body/build.ts'
+import { p } from '../document/build.ts'
 import type { Client } from '../support/client.ts'
 import { Person, startCollab } from '../support/collab.ts'
 import { make } from '../support/documents.ts'

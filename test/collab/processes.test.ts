@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import { p } from '../body/build.ts'
+import { p } from '../document/build.ts'
 import { type CollabProcess, Person, startCollab } from '../support/collab.ts'
 import { bodyOf, make } from '../support/documents.ts'
 import { startApi } from '../support/processes.ts'

@@ -6,8 +6,8 @@ import { inlineTypes } from '../../shared/body/nodes.ts'
 import { normaliseDocument } from '../../shared/body/normalise.ts'
 import { copyStructure } from '../../shared/localization/structure-copies.ts'
 import { blank, textBlocks } from '../../shared/localization/units/texts.ts'
-import { withoutIds } from '../body/build.ts'
-import { anyDocument } from '../body/random.ts'
+import { withoutIds } from '../document/build.ts'
+import { anyDocument } from '../document/random.ts'
 import { runs } from '../support/property-runs.ts'
 
 t.test('the copy of any document is in normal form and has its blocks, but none of its sentences', (t) => {

@@ -6,8 +6,8 @@ import { computeContent, computeMarkdown } from '../../shared/localization/inlin
 import { type InlineMarkdown, inlineMarkdown } from '../../shared/localization/inline/markdown.ts'
 import { structureOf, wordsOf } from '../../shared/localization/inline/structure.ts'
 import { textBlocks } from '../../shared/localization/units/texts.ts'
-import { doc, node, p, text } from '../body/build.ts'
-import { anyDocument } from '../body/random.ts'
+import { doc, node, p, text } from '../document/build.ts'
+import { anyDocument } from '../document/random.ts'
 import { manyRuns } from '../support/property-runs.ts'
 
 t.test('whatever a text holds comes back from the model as it was, or is never sent', async (t) => {

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import t from 'tap'
-import { p, text } from '../body/build.ts'
+import { p, text } from '../document/build.ts'
 import { make, put } from '../support/documents.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { node, p } from '../body/build.ts'
+import { node, p } from '../document/build.ts'
 import { uploaded } from '../support/attachments.ts'
 import type { Client, Reply } from '../support/client.ts'
 import { bodyOf, make, put } from '../support/documents.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { computationLoad } from '../../shared/computations/compute.ts'
-import { p } from '../body/build.ts'
+import { p } from '../document/build.ts'
 import type { Client, Reply } from '../support/client.ts'
 import { bodyOf, eventsOf, make, put, refused } from '../support/documents.ts'
 import { startTestService } from '../support/service.ts'

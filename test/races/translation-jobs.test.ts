@@ -1,6 +1,6 @@
 import t from 'tap'
 import { workersOf } from '../../workers/types.ts'
-import { p } from '../body/build.ts'
+import { p } from '../document/build.ts'
 import type { Client, Reply } from '../support/client.ts'
 import { bodyOf, put } from '../support/documents.ts'
 import { startModelStub } from '../support/model-stub.ts'

@@ -1,6 +1,6 @@
 import type { BodyNode } from '../../shared/body/document.ts'
 import { newId } from '../../shared/schema/ids.ts'
-import { h, node, p, text, ul } from '../body/build.ts'
+import { h, node, p, text, ul } from '../document/build.ts'
 
 /** The beginning of a document: its blocks, and the ids of the top-level blocks that nobody may edit. */
 export type Beginning = { name: string; blocks: BodyNode[]; untouched: Set<string> }

@@ -2,7 +2,7 @@ import { blockHash } from '../../shared/body/canonical.ts'
 import type { BlockNode, BodyNode } from '../../shared/body/document.ts'
 import { isBlockType, isTextblock } from '../../shared/body/nodes.ts'
 import { newId } from '../../shared/schema/ids.ts'
-import { h, p } from '../body/build.ts'
+import { h, p } from '../document/build.ts'
 import type { Client } from '../support/client.ts'
 import type { Choices } from './choices.ts'
 

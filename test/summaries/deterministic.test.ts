@@ -7,7 +7,7 @@ import { digestOf } from '../../shared/summaries/digests.ts'
 import { plainAnswer, truncate } from '../../shared/summaries/plain.ts'
 import { passagesOf, rankPassages } from '../../shared/summaries/query-answer.ts'
 import { sectionOf } from '../../shared/summaries/section.ts'
-import { anyDocument } from '../body/random.ts'
+import { anyDocument } from '../document/random.ts'
 import { markdownFiles } from '../support/markdown-files.ts'
 import { runs } from '../support/property-runs.ts'
 

@@ -3,7 +3,7 @@ import Type from 'typebox'
 import type { BlockNode, BodyNode, DocNode } from '../../shared/body/document.ts'
 import { type Database, sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
-import { withoutIds } from '../body/build.ts'
+import { withoutIds } from '../document/build.ts'
 import type { Client, Reply } from './client.ts'
 
 /** A document that a test has made, with its first body. */

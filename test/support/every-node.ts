@@ -1,5 +1,5 @@
 import type { Attrs, BodyNode } from '../../shared/body/document.ts'
-import { h, node, p, text } from '../body/build.ts'
+import { h, node, p, text } from '../document/build.ts'
 
 /**
  * A body with every node and every mark, in Latin, Arabic and Chinese script. It shows the attachment as an image, and

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { BlockNode, BodyNode } from '../../shared/body/document.ts'
 import { plainText } from '../../shared/body/text.ts'
-import { blockId, p, text } from '../body/build.ts'
+import { blockId, p, text } from '../document/build.ts'
 import type { Made } from './documents.ts'
 
 /** A random write to the body of a document: mostly a good write, sometimes with a fault. */

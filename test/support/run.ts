@@ -11,7 +11,7 @@ import { siteTemplateVariable } from './site-template.ts'
 
 /*
  * `npm test` starts one PostgreSQL for the whole run, and then tap with the given arguments. So
- * `npm test -- test/documents.test.ts` runs one file.
+ * `npm test -- test/documents/documents.test.ts` runs one file.
  */
 
 // The cluster is deleted after the run, so its data need not survive a crash of the machine.

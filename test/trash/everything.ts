@@ -1,6 +1,6 @@
 import { workersOf } from '../../workers/types.ts'
-import { h, p, text } from '../body/build.ts'
-import { LiveProcess, Site, textAt } from '../live-bodies/site.ts'
+import { h, p, text } from '../document/build.ts'
+import { LiveProcess, Site, textAt } from '../live/site.ts'
 import { samples, uploaded } from '../support/attachments.ts'
 import type { Client } from '../support/client.ts'
 import { bodyOf, make, put } from '../support/documents.ts'

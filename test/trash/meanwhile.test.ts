@@ -1,6 +1,6 @@
 import t from 'tap'
 import { sql } from '../../shared/database/database.ts'
-import { p } from '../body/build.ts'
+import { p } from '../document/build.ts'
 import type { Client } from '../support/client.ts'
 import { bodyOf, make, put } from '../support/documents.ts'
 import { startTestService } from '../support/service.ts'

@@ -1,0 +1,106 @@
+import t, { type Test } from 'tap'
+import type { Client } from '../../support/client.ts'
+import { startTestService } from '../../support/service.ts'
+import { Machine } from './machine.ts'
+
+/* What happens in a folder and in the service while a sync is on its way, and what a refused file must not break. */
+
+const service = await startTestService(t, { QUOTA_DOCUMENTS: '20' })
+
+t.test('who saves a file twice has no conflict with what was saved first', async (t) => {
+  const { ada, one, during } = await begin(t)
+  one.write('A.md', 'One.\n')
+  await one.sync()
+  const [document] = await documents(ada)
+  one.write('A.md', `${one.read('A.md')}\nTwo.\n`)
+  during('PUT', () => one.write('A.md', `${one.read('A.md').trimEnd()} Three.\n\nFour.\n`))
+  t.match(await one.sync(), { conflicts: [], failed: [] })
+  t.strictSame(one.copies(), [])
+  const { body } = await ada.get(`/documents/${document?.id}/content?format=markdown`)
+  t.equal(body.data.content, 'One.\n\nTwo. Three.\n\nFour.\n')
+  t.match(one.read('A.md'), /One\.[\s\S]*Two\. Three\.[\s\S]*Four\./)
+})
+
+t.test('a file that is gone for a moment keeps its document', async (t) => {
+  const { ada, one, during } = await begin(t)
+  for (let n = 0; n < 11; n += 1) one.write(`${n}.md`, `Text ${n}.\n`)
+  await one.sync()
+  const before = await documents(ada)
+  const text = one.read('3.md')
+  one.remove('3.md')
+  one.write('New.md', 'New.\n')
+  during('POST', () => one.write('3.md', text))
+  t.match(await one.sync(), { failed: [] })
+  const after = await documents(ada)
+  t.strictSame(
+    before.filter(({ id }) => !after.some((document) => document.id === id)),
+    [],
+  )
+  t.equal(after.length, 12)
+})
+
+t.test('a file that disappears meanwhile does not keep the others from the service', async (t) => {
+  const { ada, one, during } = await begin(t)
+  for (let n = 0; n < 9; n += 1) one.write(`${n}.md`, `Text ${n}.\n`)
+  during('POST', () => one.remove('8.md'))
+  t.match(await one.sync(), { failed: [] })
+  t.ok((await documents(ada)).length >= 8)
+})
+
+t.test('where there is room for no more documents, deletions still arrive and make room', async (t) => {
+  const { ada, one } = await begin(t)
+  for (let n = 0; n < 20; n += 1) one.write(`${n}.md`, `Text ${n}.\n`)
+  await one.sync()
+  one.remove('3.md')
+  one.write('New.md', 'New.\n')
+  t.match(await one.sync(), { failed: [{ path: 'New.md', code: 'quota_exceeded' }] })
+  t.match(await one.sync(), { failed: [] })
+  t.strictSame(
+    (await documents(ada)).map(({ title }) => title).filter((title) => ['3', 'New'].includes(title)),
+    ['New'],
+  )
+})
+
+t.test('a file that is refused doubles no folder, and undoes no renaming of others', async (t) => {
+  const { ada, one } = await begin(t)
+  one.write('Refused.md', `# ${'x'.repeat(600_000)}\n`)
+  one.write('Why?/A.md', 'One.\n')
+  for (const name of ['B', 'C', 'D']) {
+    t.match(await one.sync(), { failed: [{ path: 'Refused.md' }] })
+    one.write(`Why?/${name}.md`, 'Another.\n')
+  }
+  await one.sync()
+  const [folder, ...others] = await folders(ada, one)
+  t.strictSame(others, [])
+  await ada.patch(`/folders/${folder?.id}`, { name: 'Because' })
+  await one.sync()
+  t.strictSame(await folders(ada, one), [{ id: folder?.id, name: 'Because' }])
+  t.match(one.files(), ['Because/A.md', 'Because/B.md', 'Because/C.md', 'Because/D.md', 'Refused.md'])
+})
+
+async function begin(t: Test) {
+  const ada = await service.signUp()
+  const base: number = (await ada.post('/knowledge-bases', { name: 'Zoo' })).body.data.id
+  const hooks = new Map<string, () => void>()
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    const [method = 'GET', url] = [init?.method, String(input)]
+    const hook = url.includes('dry_run') ? undefined : hooks.get(method)
+    if (hook !== undefined) hooks.delete(method)
+    const response = await globalThis.fetch(input, init)
+    hook?.()
+    return response
+  }
+  // Does something when the first request with a method was answered.
+  const during = (method: string, hook: () => void) => void hooks.set(method, hook)
+  return { ada, one: new Machine(t, ada, { base, fetch }), during }
+}
+
+async function documents(client: Client): Promise<{ id: string; title: string }[]> {
+  return (await client.get('/documents?limit=100')).body.data
+}
+
+async function folders(client: Client, { target }: Machine): Promise<{ id: number; name: string }[]> {
+  const { body } = await client.get(`/knowledge-bases/${target.knowledge_base_id}/tree`)
+  const nodes: { type: string; id: number; name: string }[] = body.data.children
+  return nodes.filter(({ type }) => type === 'folder').map(({ id, name }) => ({ id, name }))
+}

@@ -1,6 +1,0 @@
-import t from 'tap'
-import { requireLinear } from './linear.ts'
-
-t.test('Markdown costs no more than its size to read, to assemble, to write back and to import', (t) =>
-  requireLinear(t, 'markdown', { every: 25 }),
-)

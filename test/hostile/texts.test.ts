@@ -1,8 +1,0 @@
-import t from 'tap'
-import { requireLinear } from './linear.ts'
-
-t.test('words, names, addresses and answers of a model cost no more than their size', (t) =>
-  requireLinear(t, 'texts', { every: 40 }),
-)
-
-t.test('headers, parameters and JSON cost no more than their size', (t) => requireLinear(t, 'requests', { every: 20 }))

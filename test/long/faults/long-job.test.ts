@@ -1,0 +1,53 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import t from 'tap'
+import { readConfig } from '../../../shared/config/config.ts'
+import { inTransaction } from '../../../shared/database/database.ts'
+import { queues } from '../../../shared/jobs/queues.ts'
+import { createLogger } from '../../../shared/process/log.ts'
+import { completeAttempt } from '../../../workers/runtime/attempts.ts'
+import { defineWorker } from '../../../workers/runtime/job-worker.ts'
+import { openRuntime } from '../../../workers/runtime/runtime.ts'
+import { createTestDatabase } from '../../support/postgres.ts'
+import { until } from '../../support/site.ts'
+
+t.test('a job that takes long is left alone, also when the session that marks it is cut off', async (t) => {
+  const { url, drop } = await createTestDatabase()
+  t.teardown(drop)
+  const config = readConfig({ DATABASE_URL: url, DATA_DIR: t.testdir() })
+  const log = createLogger({ service: 'test', config: { LOG_LEVEL: 'silent', LOG_FORMAT: 'json' } })
+  const client = new pg.Client(url)
+  await client.connect()
+  t.teardown(() => client.end())
+
+  const runs: number[] = []
+  let done = 0
+  const worker = defineWorker({
+    queue: queues.searchIndex,
+    async run(runtime, job) {
+      runs.push(job.retryCount)
+      await client.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'svc-attempts'`,
+      )
+      // The job takes longer than other workers wait before they consider an attempt dead, which they check every
+      // second.
+      await sleep(5000)
+      await inTransaction(runtime.database, (tx) => completeAttempt(tx, { runtime, queue: queues.searchIndex, job }))
+      done += 1
+      return 'done'
+    },
+  })
+  for (let copy = 0; copy < 2; copy += 1) {
+    const runtime = await openRuntime({ config, log, schedule: false })
+    const stop = await worker.start(runtime)
+    t.teardown(async () => {
+      await stop()
+      await runtime.close()
+    })
+    if (copy === 1) await runtime.jobs.boss.send(queues.searchIndex.name, {})
+  }
+  await until(async () => done > 0)
+  t.same(runs, [0], 'it ran once')
+  const { rows } = await client.query(`SELECT state FROM pgboss.job WHERE name = 'search.index'`)
+  t.same(rows, [], 'a completed job leaves')
+})

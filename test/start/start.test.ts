@@ -1,0 +1,315 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { startEmbeddedPostgres } from '../../shared/start/embedded-postgres.ts'
+import { freePort, joinWorkers, parseProcfile } from '../../shared/start/processes.ts'
+import { workerTypes } from '../../workers/types.ts'
+import { Person } from '../support/collab.ts'
+import { Visitor } from '../support/visitor.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const directory = mkdtempSync(join(tmpdir(), 'documents-start-'))
+t.teardown(() => rmSync(directory, { recursive: true, force: true }))
+
+// Far more time than a start takes, which `npm run bench -- processes` measures.
+const readyTime = 120_000
+const stopTime = 30_000
+const linuxOnly = { skip: process.platform !== 'linux' }
+
+t.test('a fresh folder becomes a service that its owner can use at once and stops without a trace', async (t) => {
+  const service = start()
+  await service.printed(/^Docs .*$/m, readyTime)
+  const [, token, url] = await service.printed(/^Try +curl -H 'Authorization: Bearer (svc_\S+)' (\S+)$/m, readyTime)
+  const answer = await fetch(url ?? '', { headers: { authorization: `Bearer ${token}` } })
+  t.equal(answer.status, 200)
+  t.equal(JSON.parse(readFileSync(join(directory, 'bootstrap.json'), 'utf8')).token, token)
+
+  const [, link = ''] = await service.printed(/^Open +(\S+) signs you in/m, readyTime)
+  const owner = new Visitor(new URL(link).origin)
+  const used = await owner.submit({ page: '/login/link', fields: { code: link } })
+  t.match(used, { status: 303, location: '/' }, 'the printed link opens the pages')
+  t.match((await owner.get('/account/tokens')).html, 'owner@localhost')
+  t.notMatch(readFileSync(join(directory, 'bootstrap.json'), 'utf8'), link.split('#')[1])
+
+  const { data: me } = (await answer.json()) as { data: { collaboration_url: string } }
+  const live = me.collaboration_url
+  t.equal(live, `${new URL(url ?? '').origin.replace('http', 'ws')}/collab`, 'one address serves everything')
+  await service.printed(new RegExp(`^Live +${live}$`, 'm'), readyTime)
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const made = { method: 'POST', headers, body: JSON.stringify({ title: 'Elephants' }) }
+  const created = await fetch(`${new URL('documents', url)}`, made)
+  const { id } = ((await created.json()) as { data: { id: string } }).data
+  const person = await Person.open({ url: live, token: token ?? '', documentId: id })
+  person.textAt(0).insert(0, 'typed')
+  await person.saved()
+  person.close()
+
+  const second = start()
+  t.equal(await second.ended(readyTime), 1)
+  t.match(second.output(), /is in use, process \d+ already runs its PostgreSQL/)
+
+  await t.test('whoever gets hold of the service gets neither its machine nor the files on it', linuxOnly, (t) =>
+    checkConfinement(t, service.output()),
+  )
+
+  service.child.kill('SIGTERM')
+  t.equal(await service.ended(stopTime), 0)
+  t.same(left(), [])
+})
+
+t.test(
+  'a later start keeps the token to itself and goes down as a whole when one process dies',
+  linuxOnly,
+  async (t) => {
+    const service = start()
+    await service.printed(/^Token +in .*bootstrap\.json$/m, readyTime)
+    t.notMatch(service.output(), /svc_|login\/link#/)
+    const workers = left().filter(({ command }) => command.includes('workers/main.ts'))
+    t.equal(workers.length, 1, 'one process does what all worker types of the Procfile do')
+    t.strictSame(workers[0]?.command.split('workers/main.ts ')[1]?.split(' '), Object.keys(workerTypes))
+    process.kill(workers[0]?.pid ?? 0, 'SIGKILL')
+    t.equal(await service.ended(stopTime), 1)
+    t.match(service.output(), 'workers ended by SIGKILL; stopping everything')
+    t.same(left(), [])
+  },
+)
+
+t.test(
+  'text of a killed live editing process is stored by the next start, at the same address',
+  linuxOnly,
+  async (t) => {
+    const PORT = String(await freePort({}))
+    const service = startWith({ PORT, COLLAB_DEBOUNCE_MS: '60000', COLLAB_MAX_DEBOUNCE_MS: '60000' })
+    await service.printed(/^API /m, readyTime)
+    const { token } = JSON.parse(readFileSync(join(directory, 'bootstrap.json'), 'utf8'))
+    const api = `http://localhost:${PORT}/api/v1`
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const created = await fetch(`${api}/documents`, { method: 'POST', headers, body: '{"title":"Elephants"}' })
+    const { id } = ((await created.json()) as { data: { id: string } }).data
+    const person = await Person.open({ url: `ws://localhost:${PORT}/collab`, token, documentId: id })
+    t.teardown(() => person.close())
+    person.textAt(0).insert(0, 'unsaved')
+    while (person.provider.hasUnsyncedChanges) await sleep(5)
+    const [live] = left().filter(({ command }) => command.includes('api/collab/main.ts'))
+    process.kill(live?.pid as number, 'SIGKILL')
+    t.equal(await service.ended(stopTime), 1)
+    t.match(service.output(), 'collab ended by SIGKILL; stopping everything')
+
+    const next = startWith({ PORT })
+    await next.printed(/^API /m, readyTime)
+    await person.saved()
+    t.match(await (await fetch(`${api}/documents/${id}/content`, { headers })).text(), 'unsaved')
+    next.child.kill('SIGTERM')
+    t.equal(await next.ended(stopTime), 0)
+  },
+)
+
+t.test('worker types can be run and watched apart, as a large installation runs them', linuxOnly, async (t) => {
+  const service = start('--', '--apart')
+  await service.printed(/^API /m, readyTime)
+  const types = left().flatMap(({ command }) => command.split('node workers/main.ts ')[1] ?? [])
+  t.equal(left().filter(({ command }) => command === 'node api/collab/main.ts').length, 1)
+  t.strictSame(types.sort(), Object.keys(workerTypes).sort())
+  service.child.kill('SIGTERM')
+  t.equal(await service.ended(stopTime), 0)
+  t.same(left(), [])
+})
+
+t.test('a port that is taken is named, for live editing as for the API', async (t) => {
+  const taken = createServer().listen(0)
+  await once(taken, 'listening')
+  t.teardown(() => taken.close())
+  const { port } = taken.address() as AddressInfo
+  for (const variable of ['PORT', 'COLLAB_PORT']) {
+    const service = startWith({ [variable]: String(port) })
+    t.equal(await service.ended(readyTime), 1)
+    t.match(service.output(), `address already in use :::${port}`, variable)
+  }
+})
+
+t.test('an option that does not exist is refused with those that do', async (t) => {
+  const service = start('--', '--together')
+  t.equal(await service.ended(readyTime), 2)
+  t.match(service.output(), /Unknown option '--together'[\s\S]*--apart/)
+})
+
+t.test('lines of the Procfile that are no plain worker are run as they stand', async (t) => {
+  const { processes } = parseProcfile(
+    'release: true\napi: node api/main.ts\na: node workers/main.ts a b\nc: node --inspect workers/main.ts c\nd: node workers/main.ts d',
+  )
+  t.strictSame(joinWorkers(processes), [
+    { name: 'api', command: 'node api/main.ts' },
+    { name: 'c', command: 'node --inspect workers/main.ts c' },
+    { name: 'workers', command: 'node workers/main.ts a b d' },
+  ])
+})
+
+t.test('a folder of an earlier version, in which all belonged to the superuser, goes on as it is', async (t) => {
+  const old = await startEmbeddedPostgres({ directory })
+  const client = new pg.Client(old.superuserUrl)
+  await client.connect()
+  await client.query('REASSIGN OWNED BY documents TO postgres; DROP OWNED BY documents; DROP ROLE documents')
+  await client.end()
+  await old.stop()
+  rmSync(join(directory, 'documents.password'))
+
+  const service = start()
+  await service.printed(/^API /m, readyTime)
+  const [, origin] = /^API +(\S+)/m.exec(service.output()) ?? []
+  const { token } = JSON.parse(readFileSync(join(directory, 'bootstrap.json'), 'utf8'))
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ title: 'Elephants' })
+  t.equal((await fetch(`${origin}/documents`, { method: 'POST', headers, body })).status, 201)
+  const [, , , port = ''] = readFileSync(join(directory, 'postgres/postmaster.pid'), 'utf8').split('\n')
+  const superuser = await connect(t, { role: 'postgres', port })
+  const { rows } = await superuser.query(`
+    SELECT relname FROM pg_class WHERE relnamespace IN ('public'::regnamespace, 'pgboss'::regnamespace)
+      AND relowner = 'postgres'::regrole
+    UNION ALL
+    SELECT proname FROM pg_proc WHERE pronamespace IN ('public'::regnamespace, 'pgboss'::regnamespace)
+      AND proowner = 'postgres'::regrole
+    UNION ALL
+    SELECT typname FROM pg_type WHERE typnamespace IN ('public'::regnamespace, 'pgboss'::regnamespace)
+      AND typowner = 'postgres'::regrole`)
+  t.same(rows, [], 'nothing is left that a later migration could not change')
+
+  await t.test('a runner that is killed takes its processes along', linuxOnly, async (t) => {
+    process.kill(idOf('node shared/start/start.ts'), 'SIGKILL')
+    await service.ended(stopTime)
+    const deadline = Date.now() + stopTime
+    while (left().length > 0 && Date.now() < deadline) await sleep(50)
+    t.same(left(), [])
+  })
+  service.child.kill('SIGTERM')
+  await service.ended(stopTime)
+})
+
+// `output` is what the service has printed.
+async function checkConfinement(t: Test, output: string): Promise<void> {
+  const [pid = '', , , port = ''] = readFileSync(join(directory, 'postgres/postmaster.pid'), 'utf8').split('\n')
+  const own = await connect(t, { role: 'documents', port })
+  for (const attempt of [
+    `SELECT pg_read_file('/etc/hostname')`,
+    `COPY (SELECT 1) TO PROGRAM 'true'`,
+    `COPY (SELECT 1) TO '/tmp/x'`,
+    'CREATE ROLE other SUPERUSER',
+    'CREATE DATABASE other',
+    `SELECT passwd FROM pg_shadow`,
+    'CHECKPOINT',
+    `ALTER SYSTEM SET listen_addresses = '*'`,
+  ]) {
+    await t.rejects(own.query(attempt), { code: '42501' }, attempt)
+  }
+  const superuser = await connect(t, { role: 'postgres', port })
+  const users = `SELECT DISTINCT usename FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`
+  t.same((await superuser.query(users)).rows, [{ usename: 'documents' }], 'every process is that role')
+  t.same(listeners(port), ['0100007F'], 'PostgreSQL listens on this machine alone')
+  const [, apiPort = ''] = /^API +http:\/\/localhost:(\d+)/m.exec(output) ?? []
+  t.same(listeners(apiPort), ['0100007F'], 'and so does the API until HOST says otherwise')
+
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  t.notMatch(status, /^Uid:\t0\t/m)
+  const canMount = spawnSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0
+  if (process.geteuid?.() !== 0 || canMount) {
+    for (const set of ['Inh', 'Prm', 'Eff', 'Amb']) t.match(status, new RegExp(`^Cap${set}:\\t0+$`, 'm'), set)
+  }
+  for (const role of ['postgres', 'documents'])
+    t.equal(statSync(join(directory, `${role}.password`)).mode & 0o777, 0o600)
+}
+
+async function connect(t: Test, { role, port }: { role: string; port: string }): Promise<pg.Client> {
+  const password = readFileSync(join(directory, `${role}.password`), 'utf8')
+  const client = new pg.Client({ host: '127.0.0.1', port: Number(port), user: role, password, database: 'postgres' })
+  client.on('error', () => {})
+  await client.connect()
+  t.teardown(() => client.end())
+  return client
+}
+
+// The addresses, as Linux writes them, on which a process listens at the port.
+function listeners(port: string): string[] {
+  const lines = ['tcp', 'tcp6'].flatMap((file) => readFileSync(`/proc/net/${file}`, 'utf8').trim().split('\n').slice(1))
+  const wanted = Number(port).toString(16).toUpperCase().padStart(4, '0')
+  return lines.flatMap((line) => {
+    const [, local = '', , state] = line.trim().split(/\s+/)
+    const [address = '', at] = local.split(':')
+    return at === wanted && state === '0A' ? [address] : []
+  })
+}
+
+function start(...words: string[]) {
+  return startWith({}, ...words)
+}
+
+function startWith(settings: Record<string, string>, ...words: string[]) {
+  const { DATABASE_URL: _none, NODE_ENV: _test, ...environment } = process.env
+  const env = { ...environment, DATA_DIR: directory, PORT: '0', COLLAB_PORT: '0', LOG_LEVEL: 'warn', ...settings }
+  const child = spawn('npm', ['start', ...words], { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  t.teardown(() => child.kill('SIGKILL'))
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk))
+  const code = once(child, 'exit').then(([exitCode]) => exitCode as number | null)
+  return {
+    child,
+    output: () => output,
+    ended: (patience: number) => within(patience, code, () => output),
+    printed: (line: RegExp, patience: number) =>
+      within(
+        patience,
+        untilPrinted(child, line, () => output),
+        () => output,
+      ),
+  }
+}
+
+async function untilPrinted(child: ChildProcess, line: RegExp, output: () => string): Promise<RegExpExecArray> {
+  for (;;) {
+    const found = line.exec(output())
+    if (found) return found
+    if (child.exitCode !== null) throw new Error(`npm start ended:\n${output()}`)
+    await sleep(20)
+  }
+}
+
+async function within<T>(patience: number, result: Promise<T>, output: () => string): Promise<T> {
+  const timer = new AbortController()
+  const late = sleep(patience, undefined, { signal: timer.signal }).then(() => {
+    throw new Error(`npm start took more than ${patience} ms:\n${output()}`)
+  })
+  return Promise.race([result, late]).finally(() => {
+    late.catch(() => {})
+    timer.abort()
+  })
+}
+
+function idOf(command: string): number {
+  const found = left().find((process) => process.command === command)
+  if (found === undefined) throw new Error(`${command} does not run`)
+  return found.pid
+}
+
+// All running processes with the folder in their environment or their arguments, except this process.
+function left(): { pid: number; command: string }[] {
+  if (linuxOnly.skip) return []
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .map((name) => ({ pid: Number(name), command: read(name, 'cmdline'), environment: read(name, 'environ') }))
+    .filter(({ command, environment }) => `${command}${environment}`.includes(directory))
+    .map(({ pid, command }) => ({ pid, command: command.replaceAll('\0', ' ').trim() }))
+}
+
+// A process may end after it is listed and before it is read.
+function read(pid: string, file: 'cmdline' | 'environ'): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8')
+  } catch {
+    return ''
+  }
+}
