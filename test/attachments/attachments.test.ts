@@ -4,11 +4,11 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { deflateRawSync } from 'node:zlib'
-import t from 'tap'
 import { form, type Part, samples, storedFiles, upload, uploaded } from '../support/attachments.ts'
 import { make, refused } from '../support/documents.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
+import { t } from '../support/tap.ts'
 
 const ooxml = 'application/vnd.openxmlformats-officedocument'
 const zip = Buffer.from(`PK\x05\x06${'\0'.repeat(18)}`, 'latin1')

@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream'
-import t from 'tap'
 import { computationLoad } from '../../shared/computations/compute.ts'
 import { inTransaction, sql } from '../../shared/database/database.ts'
 import { queues } from '../../shared/jobs/queues.ts'
@@ -10,6 +9,7 @@ import type { Client } from '../support/client.ts'
 import { bodyOf, eventsOf, make, put, refused, shape } from '../support/documents.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
+import { t } from '../support/tap.ts'
 import { startWorkers } from '../support/workers.ts'
 
 const service = await startTestService(t)

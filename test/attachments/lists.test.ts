@@ -1,11 +1,11 @@
-import t from 'tap'
 import { node, p, text } from '../document/build.ts'
 import { uploaded } from '../support/attachments.ts'
 import type { Client } from '../support/client.ts'
 import { make, put, refused } from '../support/documents.ts'
-import { startTestService } from '../support/service.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
-const service = await startTestService(t)
+const service = await sharedService()
 
 t.test('files are found by place and use, newest first', async (t) => {
   const ada = await service.signUp()

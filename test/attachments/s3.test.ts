@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { request } from 'node:http'
 import { Readable } from 'node:stream'
-import t from 'tap'
 import { removeOrphans } from '../../shared/attachments/orphans.ts'
 import { sql } from '../../shared/database/database.ts'
 import { form, samples, upload, uploaded } from '../support/attachments.ts'
@@ -10,6 +9,7 @@ import { make, refused } from '../support/documents.ts'
 import { startS3 } from '../support/s3-server.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
+import { t } from '../support/tap.ts'
 
 const s3 = await startS3(t)
 const service = await startTestService(t, s3.env)

@@ -1,11 +1,11 @@
-import t from 'tap'
 import type { BodyNode } from '../../shared/body/document.ts'
 import { blockId, h, node, p, text, ul } from '../document/build.ts'
 import type { Client, Reply } from '../support/client.ts'
 import { bodyOf, eventsOf, type Made, make, put, refused, shape } from '../support/documents.ts'
-import { startTestService } from '../support/service.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
-const { signUp, database } = await startTestService(t)
+const { signUp, database } = await sharedService()
 const unknown = `sha256:${'0'.repeat(64)}`
 
 t.test('a block says what it is and where it stands', async (t) => {

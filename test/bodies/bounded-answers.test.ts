@@ -1,9 +1,9 @@
-import t from 'tap'
 import { harmlessFilename } from '../../shared/attachments/filename.ts'
-import { startTestService } from '../support/service.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 import { queryString, write } from '../support/workers.ts'
 
-const service = await startTestService(t)
+const service = await sharedService()
 const ada = await service.signUp()
 const anyVersion = { 'if-match': '*' }
 const long = 'x'.repeat(100_000)

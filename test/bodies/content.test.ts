@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import canonicalize from 'canonicalize'
-import t from 'tap'
 import { sql } from '../../shared/database/database.ts'
 import { blockId, h, node, p, text, ul } from '../document/build.ts'
 import { bodyOf, eventsOf, make, put, refused, shape } from '../support/documents.ts'
-import { startTestService } from '../support/service.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
-const { signUp, database } = await startTestService(t, { QUOTA_DOCUMENT_CHARACTERS: '2000' })
+const { signUp, database } = await sharedService({ QUOTA_DOCUMENT_CHARACTERS: '2000' })
 const unknown = `sha256:${'0'.repeat(64)}`
 
 t.test('one version stands for a body in every format, and changes with it only', async (t) => {

@@ -1,12 +1,12 @@
-import t from 'tap'
 import type { BlockNode } from '../../shared/body/document.ts'
 import { plainText } from '../../shared/body/text.ts'
 import { blockId, h, p, ul } from '../document/build.ts'
 import type { Client, Reply } from '../support/client.ts'
 import { bodyOf, make, refused } from '../support/documents.ts'
-import { startTestService } from '../support/service.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
-const { signUp } = await startTestService(t)
+const { signUp } = await sharedService()
 
 t.test('a block is replaced by Markdown and keeps its id, as do the blocks in it that stay', async (t) => {
   const ada = await signUp()

@@ -1,4 +1,3 @@
-import t from 'tap'
 import { minimalSchema, offersMinimal } from '../../api/http/minimal-answer.ts'
 import { routes } from '../../api/routes/routes.ts'
 import type { BlockNode } from '../../shared/body/document.ts'
@@ -7,6 +6,7 @@ import { h, p } from '../document/build.ts'
 import type { Client, Reply } from '../support/client.ts'
 import { bodyOf, make } from '../support/documents.ts'
 import { startTestService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
 const { signUp } = await startTestService(t, { ...withModel, QUOTA_KNOWLEDGE_BASES: '1000' })
 const minimal = { prefer: 'return=minimal' }

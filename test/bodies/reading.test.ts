@@ -1,13 +1,12 @@
 import fc from 'fast-check'
-import t from 'tap'
 import { blockId, h, node, p, text, ul } from '../document/build.ts'
-
 import type { Client } from '../support/client.ts'
 import { bodyOf, type Made, make, put, refused } from '../support/documents.ts'
-import { runs } from '../support/property-runs.ts'
-import { startTestService } from '../support/service.ts'
+import { runsTimes } from '../support/runs.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
-const { signUp } = await startTestService(t)
+const { signUp } = await sharedService()
 
 t.test('the outline lists headings as flat sections that reach to the next one as high', async (t) => {
   const ada = await signUp()
@@ -353,7 +352,7 @@ t.test('for any body and budget, parts are within it or single blocks, and toget
       const covered = centre === null ? first?.range.from_position === 0 : (first?.range.from_position ?? -1) <= centre
       return covered && next === window.to_position + 1 && (first?.range.from_position ?? -1) >= window.from_position
     }),
-    { ...runs, numRuns: Math.ceil(runs.numRuns / 3) },
+    runsTimes(1 / 3),
   )
   t.pass('for every body')
 })

@@ -1,5 +1,4 @@
 import fc from 'fast-check'
-import t from 'tap'
 import { isRead } from '../../api/http/route.ts'
 import { routes } from '../../api/routes/routes.ts'
 import type { BlockNode } from '../../shared/body/document.ts'
@@ -9,7 +8,9 @@ import { h, p, text, ul } from '../document/build.ts'
 import type { Client, Reply } from '../support/client.ts'
 import { bodyOf, make, put, refused } from '../support/documents.ts'
 import { anyWrite, type RandomWrite, requestOf } from '../support/random-writes.ts'
+import { runsTimes } from '../support/runs.ts'
 import { startTestService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
 /*
  * A rehearsal is a write with `?dry_run=true`: everything happens but the commit. Callers rely on it in two ways: that
@@ -30,8 +31,7 @@ t.test('a rehearsal answers as the write would, and leaves nothing behind', asyn
   const { id } = await make(callers.owner, [h(1, 'Water'), p('One two three.'), ul(p('a'), p('b')), p('Last.')])
   const fingerprint = await fingerprintOfDatabase()
   const outcomes = new Map<string, number>()
-  const numRuns = Number(process.env['REHEARSALS'] ?? 600)
-  for (const [index, write] of fc.sample(anyWrite, { numRuns, seed: 20_261_122 }).entries()) {
+  for (const [index, write] of fc.sample(anyWrite, runsTimes(6)).entries()) {
     const current = await bodyOf(callers.owner, id)
     const { method, path, body, headers } = requestOf(write, current)
     const caller = callers[write.who]

@@ -1,13 +1,14 @@
-import t from 'tap'
 import type { BlockNode, BodyNode } from '../../shared/body/document.ts'
 import { plainText } from '../../shared/body/text.ts'
 import { computationLoad } from '../../shared/computations/compute.ts'
 import { blockId, h, node, p, text, ul } from '../document/build.ts'
 import type { Client, Reply } from '../support/client.ts'
 import { bodyOf, eventsOf, make, put, refused, shape } from '../support/documents.ts'
-import { startTestService } from '../support/service.ts'
+import { onlyLong } from '../support/run-options.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
-const { signUp, database } = await startTestService(t, {
+const { signUp, database } = await sharedService({
   VERSIONS_RETENTION: '1000',
   QUOTA_DOCUMENT_CHARACTERS: '6000000',
   DOCUMENT_MAX_BYTES: '16000000',
@@ -283,7 +284,7 @@ t.test('an edit that waits for another edit of a large body works on what that e
   for (const number of numbers) t.match(plainText(blocks[number] as BlockNode), new RegExp(`^${number}: some`))
 })
 
-t.test('the largest edits of the largest body leave the event loop to others', async (t) => {
+t.test('the largest edits of the largest body leave the event loop to others', onlyLong, async (t) => {
   const ada = await signUp()
   const made = await make(ada, [p('small')])
   const chunk = `${'b'.repeat(1999)} `

@@ -1,13 +1,13 @@
 import { applyPatch } from 'diff'
-import t from 'tap'
 import type { BlockNode } from '../../shared/body/document.ts'
 import { computationLoad } from '../../shared/computations/compute.ts'
 import { h, p, text, ul } from '../document/build.ts'
 import type { Client } from '../support/client.ts'
 import { bodyOf, make, put, refused } from '../support/documents.ts'
-import { startTestService } from '../support/service.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
-const { signUp } = await startTestService(t)
+const { signUp } = await sharedService()
 
 t.test('a kept version reads as the body read when it was current, in every format', async (t) => {
   const ada = await signUp()

@@ -1,4 +1,3 @@
-import t from 'tap'
 import Type from 'typebox'
 import { grantRole } from '../../shared/auth/queries.ts'
 import { inTransaction, sql } from '../../shared/database/database.ts'
@@ -7,6 +6,7 @@ import { p, text } from '../document/build.ts'
 import type { Client } from '../support/client.ts'
 import { bodyOf, eventsOf, type Made, make, put, refused } from '../support/documents.ts'
 import { startTestService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
 const { signUp, database } = await startTestService(t)
 

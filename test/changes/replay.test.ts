@@ -1,5 +1,4 @@
 import fc from 'fast-check'
-import t from 'tap'
 import { blockHash, documentToLines } from '../../shared/body/canonical.ts'
 import type { DocNode } from '../../shared/body/document.ts'
 import { compareLines, manifestOf, manifestStep } from '../../shared/body/manifest.ts'
@@ -8,7 +7,8 @@ import type { RecordedChange } from '../../shared/changes/schema.ts'
 import { workersOf } from '../../workers/types.ts'
 import { type Edit, edited, idFrom, normalised, randomBody, randomEdits } from '../document/yjs/random-body.ts'
 import { LiveProcess, Site, textAt } from '../live/site.ts'
-import { runs } from '../support/property-runs.ts'
+import { runs, runsTimes } from '../support/runs.ts'
+import { t } from '../support/tap.ts'
 import { startWorkers } from '../support/workers.ts'
 import { Follower, replay } from './follower.ts'
 
@@ -65,7 +65,7 @@ t.test(
           t.strictSame(follower.manifest, manifest)
         }
       }),
-      { ...runs, numRuns: Math.ceil(runs.numRuns / 20) },
+      runsTimes(1 / 20),
     )
   },
 )

@@ -1,10 +1,10 @@
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { commandLine } from '../support/command-line.ts'
-import { startTestService } from '../support/service.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
-const service = await startTestService(t)
+const service = await sharedService()
 const ada = await service.signUp({ email: 'ada@example.test', workspace: 'Zoo & Co' })
 
 t.test('a person and a program learn who is signed in, and which knowledge bases there are', async (t) => {
@@ -14,7 +14,9 @@ t.test('a person and a program learn who is signed in, and which knowledge bases
   t.match(me, { code: 0, err: '' })
   t.match(
     me.out,
-    /^Service +http:\/\/127\.0\.0\.1:\d+\nUser +ada <ada@example\.test>\nWorkspace +Zoo & Co \(owner, ws_/,
+    new RegExp(
+      `^Service +http://127\\.0\\.0\\.1:\\d+\nUser +ada\\S* <${ada.email}>\nWorkspace +Zoo & Co .*\\(owner, ws_`,
+    ),
   )
   t.strictSame(await json(['whoami']), (await ada.get('/me')).body.data)
   t.strictSame(await json(['bases']), (await ada.get('/knowledge-bases')).body.data)
@@ -91,10 +93,10 @@ t.test('the file of logins is read by nobody else, even where its folder was ope
   mkdirSync(folder)
   chmodSync(folder, 0o755)
   const signedIn = await run(['login', '--with-token'], { input: `${ada.token}\n` })
-  t.match(signedIn, { code: 0, out: `Signed in to ${service.origin} as ada@example.test.\n` })
+  t.match(signedIn, { code: 0, out: `Signed in to ${service.origin} as ${ada.email}.\n` })
   t.equal(statSync(folder).mode & 0o777, 0o700)
   t.equal(statSync(join(folder, 'logins.json')).mode & 0o777, 0o600)
-  t.match((await run(['whoami'])).out, 'ada@example.test')
+  t.match((await run(['whoami'])).out, ada.email)
   writeFileSync(join(folder, 'logins.json'), 'half a file with svc_tok_secret')
   const broken = await run(['whoami'])
   t.equal(broken.code, 1)

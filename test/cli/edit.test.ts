@@ -2,13 +2,14 @@ import { once } from 'node:events'
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
-import t from 'tap'
 import { type CommandLine, commandLine, type Running } from '../support/command-line.ts'
 import { startFaultyProxy } from '../support/faulty-proxy.ts'
-import { startTestService } from '../support/service.ts'
+import { onlyLong } from '../support/run-options.ts'
+import { sharedService } from '../support/service.ts'
 import { until } from '../support/site.ts'
+import { t } from '../support/tap.ts'
 
-const service = await startTestService(t)
+const service = await sharedService()
 const ada = await service.signUp({ email: 'ada@example.test', workspace: 'Zoo' })
 const bob = await service.signUp({ email: 'bob@example.test', workspace: 'Zoo' })
 const base = (await ada.post('/knowledge-bases', { name: 'Zoo' })).body.data
@@ -90,34 +91,38 @@ t.test('the text of a person survives a refusal and an editor that fails', async
   t.ok(existsSync('/etc/hostname'))
 })
 
-t.test('the text of a person survives a service that has gone, and is stored when the service is back', async (t) => {
-  const { id } = await made('First.\n')
-  const sockets = new Set<Socket>()
-  const way = createServer((socket) => {
-    const onward = connect(Number(new URL(service.origin).port), '127.0.0.1')
-    socket.pipe(onward).pipe(socket)
-    socket.on('error', () => onward.destroy())
-    onward.on('error', () => socket.destroy())
-    sockets.add(socket)
-  })
-  const port = await listening(way, 0)
-  t.teardown(() => way.close())
-  const person = commandLine(t, { origin: `http://127.0.0.1:${port}`, token: bob.token })
-  const edit = openEdit(person, id)
-  change(await edit.file(), 'First.', 'Hours of work.')
-  way.close()
-  for (const socket of sockets) socket.destroy()
-  edit.close()
-  const { code, err } = await edit.running.ended
-  t.equal(code, 1)
-  t.match(err, /no answer from/)
-  const file = /--resume (.*)\n/.exec(err)?.[1] ?? ''
-  t.match(readFileSync(file, 'utf8'), 'Hours of work.')
-  await listening(way, port)
-  t.match(await person.run(['edit', '--resume', file], { env: { EDITOR: 'true' } }), { code: 0, out: 'Stored.\n' })
-  t.equal(await markdownOf(id), 'Hours of work.\n')
-  for (const socket of sockets) socket.destroy()
-})
+t.test(
+  'the text of a person survives a service that has gone, and is stored when the service is back',
+  onlyLong,
+  async (t) => {
+    const { id } = await made('First.\n')
+    const sockets = new Set<Socket>()
+    const way = createServer((socket) => {
+      const onward = connect(Number(new URL(service.origin).port), '127.0.0.1')
+      socket.pipe(onward).pipe(socket)
+      socket.on('error', () => onward.destroy())
+      onward.on('error', () => socket.destroy())
+      sockets.add(socket)
+    })
+    const port = await listening(way, 0)
+    t.teardown(() => way.close())
+    const person = commandLine(t, { origin: `http://127.0.0.1:${port}`, token: bob.token })
+    const edit = openEdit(person, id)
+    change(await edit.file(), 'First.', 'Hours of work.')
+    way.close()
+    for (const socket of sockets) socket.destroy()
+    edit.close()
+    const { code, err } = await edit.running.ended
+    t.equal(code, 1)
+    t.match(err, /no answer from/)
+    const file = /--resume (.*)\n/.exec(err)?.[1] ?? ''
+    t.match(readFileSync(file, 'utf8'), 'Hours of work.')
+    await listening(way, port)
+    t.match(await person.run(['edit', '--resume', file], { env: { EDITOR: 'true' } }), { code: 0, out: 'Stored.\n' })
+    t.equal(await markdownOf(id), 'Hours of work.\n')
+    for (const socket of sockets) socket.destroy()
+  },
+)
 
 t.test('Ctrl-C in the editor belongs to the editor', async (t) => {
   const { id } = await made('First.\n')

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { Client } from '../support/client.ts'
 import { commandLine, type Running } from '../support/command-line.ts'
-import { startTestService } from '../support/service.ts'
+import { sharedService } from '../support/service.ts'
 import { until } from '../support/site.ts'
+import { t } from '../support/tap.ts'
 import { signedInVisitor, type Visitor } from '../support/visitor.ts'
 
-const service = await startTestService(t, { DEVICE_POLL_INTERVAL_SECONDS: '1' })
+const service = await sharedService({ DEVICE_POLL_INTERVAL_SECONDS: '1' })
 const { origin } = service
 const ada = await service.signUp({ email: 'ada@example.test' })
 const browser = await signedInVisitor(service, { userId: ada.user_id })
@@ -18,8 +18,8 @@ t.test('a person signs in with a browser, and signing out leaves no token behind
   const code = await codeOf(login)
   t.match(login.printed().out, /^Open http:\/\/localhost:3000\/device and enter the code [A-Z-]{9}\nor open http/)
   t.match(await decide(browser, code, 'approve'), { status: 200 })
-  t.match(await login.ended, { code: 0, out: new RegExp(`Signed in to ${origin} as ada@example.test\\.\n$`) })
-  t.match(await person.json(['whoami']), { user: { email: 'ada@example.test' }, expires_at: Number })
+  t.match(await login.ended, { code: 0, out: new RegExp(`Signed in to ${origin} as ${ada.email}\\.\n$`) })
+  t.match(await person.json(['whoami']), { user: { email: ada.email }, expires_at: Number })
 
   const { token } = keptLogin(person.directory, origin)
   t.notMatch(login.printed().out + login.printed().err, token, 'the token is in no output')

@@ -2,13 +2,14 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import t from 'tap'
 import { openZip } from '../../shared/import/source.ts'
 import { workersOf } from '../../workers/types.ts'
 import { p, ul } from '../document/build.ts'
 import { commandLine } from '../support/command-line.ts'
 import { make } from '../support/documents.ts'
+import { onlyLong } from '../support/run-options.ts'
 import { startTestService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 import { startWorkers } from '../support/workers.ts'
 
 const service = await startTestService(t)
@@ -71,7 +72,7 @@ t.test('a name that several documents have lists them, and nothing is guessed', 
   for (const { id } of [twin, other]) await ada.delete(`/documents/${id}`)
 })
 
-t.test('cat prints every form of a text, a block of it and an older version', async (t) => {
+t.test('cat prints every form of a text, a block of it and an older version', onlyLong, async (t) => {
   const path = `/documents/${elephants.id}`
   const get = async (query: string) => (await ada.get(`${path}/${query}`)).body.data
   t.strictSame(await json(['cat', elephants.id]), await get('content?format=markdown'))
@@ -164,7 +165,7 @@ t.test('a person searches with operators and filters, and is told what the index
   t.match(await run(['search', 'x', '--property', 'novalue']), { code: 2 })
 })
 
-t.test('an export is a whole zip or no file at all', async (t) => {
+t.test('an export is a whole zip or no file at all', onlyLong, async (t) => {
   const exported = await run(['export', 'Zoo'])
   const file = join(directory, `knowledge-base-${base.id}.zip`)
   t.match(exported, { code: 0, out: new RegExp(`^knowledge-base-${base.id}.zip: [\\d.]+ `) })

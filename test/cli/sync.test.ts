@@ -1,12 +1,13 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { commandLine } from '../support/command-line.ts'
 import { startFaultyProxy } from '../support/faulty-proxy.ts'
-import { startTestService } from '../support/service.ts'
+import { onlyLong } from '../support/run-options.ts'
+import { sharedService } from '../support/service.ts'
 import { until } from '../support/site.ts'
+import { t } from '../support/tap.ts'
 
-const service = await startTestService(t)
+const service = await sharedService()
 const workspace = 'zoo'
 const ada = await service.signUp({ workspace })
 const proxy = await startFaultyProxy(t, service.origin)
@@ -73,7 +74,7 @@ t.test('a dry run shows what would happen, and changes nothing on either side', 
   t.strictSame(await titlesThere(), ['Ants', 'Bees', 'Dogs'])
 })
 
-t.test('the exit code tells a script whether the sides are in step, and why not', async (t) => {
+t.test('the exit code tells a script whether the sides are in step, and why not', onlyLong, async (t) => {
   const { base, root, place, edit, rewrite } = await newFolder(['Ants', 'Bees'])
   t.match(await person.run(['sync', root]), { code: 2, err: /was never synced/ })
   t.match(await person.run(['sync', root, '999999999']), { code: 5 })
@@ -122,7 +123,7 @@ t.test('a conflict is told although an error ends the sync', async (t) => {
   t.match(JSON.parse(err), { error: { code: 'invalid_token' } })
 })
 
-t.test('two processes never sync one folder at a time, and a killed process is no obstacle', async (t) => {
+t.test('two processes never sync one folder at a time, and a killed process is no obstacle', onlyLong, async (t) => {
   const { root, place, titlesThere } = await newFolder(['Ants'])
   const watching = person.start(['sync', root, place, '--watch'])
   await until(async () => watching.printed().out.includes('done'))
@@ -139,38 +140,42 @@ t.test('two processes never sync one folder at a time, and a killed process is n
   t.strictSame(await titlesThere(), ['Ants', 'Bees', 'Cows', 'Dogs'])
 })
 
-t.test('a folder or a base that is suddenly empty deletes nothing on the other side without --yes', async (t) => {
-  const titles = Array.from({ length: 12 }, (_, index) => `Animal ${index + 10}`)
-  const { root, place, titlesThere, files } = await newFolder(titles)
-  await person.json(['sync', root, place])
-  proxy.choose = ({ method, path }) => {
-    if (method !== 'GET' || !path.startsWith('/api/v1/documents?')) return null
-    const text = JSON.stringify({ data: [], page: { cursor: null, next_cursor: null, has_more: false } })
-    return { kind: 'answer', status: 200, headers: { 'content-type': 'application/json' }, text }
-  }
-  const emptied = await person.run(['sync', root, '--json'])
-  proxy.choose = () => null
-  t.equal(emptied.code, 1)
-  t.match(JSON.parse(emptied.out), { actions: [], withheld: { length: 12 } })
-  t.equal(files().length, 12)
-  t.match(await person.run(['sync', root]), { code: 0, out: 'Everything is in step.\n' })
+t.test(
+  'a folder or a base that is suddenly empty deletes nothing on the other side without --yes',
+  onlyLong,
+  async (t) => {
+    const titles = Array.from({ length: 12 }, (_, index) => `Animal ${index + 10}`)
+    const { root, place, titlesThere, files } = await newFolder(titles)
+    await person.json(['sync', root, place])
+    proxy.choose = ({ method, path }) => {
+      if (method !== 'GET' || !path.startsWith('/api/v1/documents?')) return null
+      const text = JSON.stringify({ data: [], page: { cursor: null, next_cursor: null, has_more: false } })
+      return { kind: 'answer', status: 200, headers: { 'content-type': 'application/json' }, text }
+    }
+    const emptied = await person.run(['sync', root, '--json'])
+    proxy.choose = () => null
+    t.equal(emptied.code, 1)
+    t.match(JSON.parse(emptied.out), { actions: [], withheld: { length: 12 } })
+    t.equal(files().length, 12)
+    t.match(await person.run(['sync', root]), { code: 0, out: 'Everything is in step.\n' })
 
-  for (const name of files()) rmSync(join(root, name))
-  const { code, out } = await person.run(['sync', root])
-  t.equal(code, 1)
-  t.match(out, /not done +trash Animal 10\.md\n/)
-  t.match(out, '12 deletions are more than 10 % of all documents. Nothing was deleted; --yes deletes them.')
-  t.strictSame(await titlesThere(), titles)
+    for (const name of files()) rmSync(join(root, name))
+    const { code, out } = await person.run(['sync', root])
+    t.equal(code, 1)
+    t.match(out, /not done +trash Animal 10\.md\n/)
+    t.match(out, '12 deletions are more than 10 % of all documents. Nothing was deleted; --yes deletes them.')
+    t.strictSame(await titlesThere(), titles)
 
-  rmSync(root, { recursive: true })
-  mkdirSync(root)
-  t.match(await person.run(['sync', root, '--yes']), { code: 2 }, 'a folder that is not mounted has no place')
-  t.match(await person.json(['sync', root, place, '--yes']), { actions: { length: 12 } })
-  t.equal(files().length, 12)
-  for (const name of files().slice(2)) rmSync(join(root, name))
-  t.match(await person.json(['sync', root, '--yes']), { actions: { length: 10 }, withheld: [] })
-  t.strictSame(await titlesThere(), titles.slice(0, 2))
-})
+    rmSync(root, { recursive: true })
+    mkdirSync(root)
+    t.match(await person.run(['sync', root, '--yes']), { code: 2 }, 'a folder that is not mounted has no place')
+    t.match(await person.json(['sync', root, place, '--yes']), { actions: { length: 12 } })
+    t.equal(files().length, 12)
+    for (const name of files().slice(2)) rmSync(join(root, name))
+    t.match(await person.json(['sync', root, '--yes']), { actions: { length: 10 }, withheld: [] })
+    t.strictSame(await titlesThere(), titles.slice(0, 2))
+  },
+)
 
 t.test('a lost connection during a rename, a move or a new tag does not end the sync', async () => {
   const { root, place, base, ids, titlesThere, edit } = await newFolder(['Ants', 'Bees', 'Cows'])

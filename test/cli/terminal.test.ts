@@ -6,15 +6,15 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
-import t from 'tap'
 import { columnsOf, jsonText, manyLines, oneLine } from '../../shared/cli/terminal/terminal-text.ts'
 import { commandLine } from '../support/command-line.ts'
 import { compiledCode, root } from '../support/processes.ts'
-import { runs } from '../support/property-runs.ts'
-import { startTestService } from '../support/service.ts'
+import { runs } from '../support/runs.ts'
+import { sharedService } from '../support/service.ts'
 import { until } from '../support/site.ts'
+import { t } from '../support/tap.ts'
 
-const service = await startTestService(t)
+const service = await sharedService()
 const ada = await service.signUp({ email: 'ada@example.test' })
 const person = commandLine(t, { origin: service.origin, token: ada.token })
 

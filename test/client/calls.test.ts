@@ -1,8 +1,8 @@
-import t from 'tap'
 import { KnowledgeBase } from '../../shared/client/client.ts'
-import { startTestService } from '../support/service.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
-const { origin, signUp } = await startTestService(t)
+const { origin, signUp } = await sharedService()
 
 t.test('a program reads, writes and lists with typed calls', async (t) => {
   const { token } = await signUp()

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
-import t from 'tap'
 import { type Block, KnowledgeBase, type NodeInput } from '../../shared/client/client.ts'
 import { startFaultyProxy } from '../support/faulty-proxy.ts'
-import { runs } from '../support/property-runs.ts'
-import { startTestService } from '../support/service.ts'
+import { runsTimes } from '../support/runs.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
-const { origin, signUp } = await startTestService(t)
+const { origin, signUp } = await sharedService()
 const { token } = await signUp()
 const proxy = await startFaultyProxy(t, origin)
 const kb = new KnowledgeBase({ origin: proxy.origin, token, maxRetries: 8, maxRetryDelay: 20 })
@@ -56,7 +56,7 @@ t.test('nobody loses a word when writers edit the same blocks over a faulty netw
         )
       },
     ),
-    { ...runs, numRuns: Math.ceil(runs.numRuns / 4) },
+    runsTimes(1 / 4),
   )
 })
 

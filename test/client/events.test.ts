@@ -1,13 +1,13 @@
 import fc from 'fast-check'
-import t from 'tap'
 import { revokeToken } from '../../shared/auth/queries.ts'
 import { type EventsOptions, KnowledgeBase, type StreamEvent } from '../../shared/client/client.ts'
 import { serverSentEvents } from '../../shared/client/server-sent-events.ts'
 import { eventSequencer } from '../../workers/events.ts'
 import { startFaultyProxy } from '../support/faulty-proxy.ts'
-import { runs } from '../support/property-runs.ts'
+import { runs, runsTimes } from '../support/runs.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
+import { t } from '../support/tap.ts'
 import { startWorkers } from '../support/workers.ts'
 
 const service = await startTestService(t, { SSE_HEARTBEAT_SECONDS: '1', SSE_MAX_STREAMS_PER_TOKEN: '100' })
@@ -75,7 +75,7 @@ t.test('a program misses no event and gets none twice, wherever its connections 
         t.match(await stop(), { message: 'stopped' })
       },
     ),
-    { ...runs, numRuns: Math.ceil(runs.numRuns / 4) },
+    runsTimes(1 / 4),
   )
 })
 

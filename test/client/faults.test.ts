@@ -1,11 +1,11 @@
 import fc from 'fast-check'
-import t from 'tap'
 import { KnowledgeBase, KnowledgeBaseError } from '../../shared/client/client.ts'
 import { type Fault, startFaultyProxy } from '../support/faulty-proxy.ts'
-import { runs } from '../support/property-runs.ts'
-import { startTestService } from '../support/service.ts'
+import { runsTimes } from '../support/runs.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
-const { origin, signUp } = await startTestService(t)
+const { origin, signUp } = await sharedService()
 
 /** A client that reaches the service through a faulty proxy, and that hardly waits between two attempts. */
 async function connect(t: Parameters<typeof startFaultyProxy>[0], maxRetries = 8) {
@@ -48,7 +48,7 @@ t.test('whatever the network does, every write of a program happens once', async
       t.equal(data.content, 'first\n\nsecond\n')
       await kb.api.DELETE('/documents/{id}', { params: { path: { id: made.id } } })
     }),
-    { ...runs, numRuns: Math.ceil(runs.numRuns / 4) },
+    runsTimes(1 / 4),
   )
 })
 

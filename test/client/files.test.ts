@@ -1,12 +1,12 @@
 import { openAsBlob } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import t from 'tap'
 import { KnowledgeBase } from '../../shared/client/client.ts'
 import { startFaultyProxy } from '../support/faulty-proxy.ts'
-import { startTestService } from '../support/service.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
-const { origin, signUp } = await startTestService(t, { ATTACHMENT_MAX_BYTES: '50000000' })
+const { origin, signUp } = await sharedService({ ATTACHMENT_MAX_BYTES: '50000000' })
 const { token } = await signUp()
 const proxy = await startFaultyProxy(t, origin)
 const kb = new KnowledgeBase({ origin: proxy.origin, token, maxRetryDelay: 20 })

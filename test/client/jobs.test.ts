@@ -1,9 +1,9 @@
-import t from 'tap'
 import { KnowledgeBase } from '../../shared/client/client.ts'
 import { summaryWriter } from '../../workers/summaries.ts'
 import { startFaultyProxy } from '../support/faulty-proxy.ts'
 import { startModelStub } from '../support/model-stub.ts'
 import { startTestService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 import { startWorkers } from '../support/workers.ts'
 
 const stub = await startModelStub(t)

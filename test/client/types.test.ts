@@ -1,11 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import openapiTS, { astToString, type OpenAPI3, type OperationObject } from 'openapi-typescript'
-import t from 'tap'
 import ts from 'typescript'
 import { describeApi } from '../../api/docs/openapi.ts'
 import { routes } from '../../api/routes/routes.ts'
 import { root } from '../support/processes.ts'
+import { t } from '../support/tap.ts'
 
 // `UPDATE_CLIENT=1 npm test -- test/client/types.test.ts` writes the types anew.
 const file = join(root, 'shared/client/openapi.d.ts')

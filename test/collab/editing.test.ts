@@ -1,8 +1,9 @@
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { p, text } from '../document/build.ts'
 import { Person, startCollab } from '../support/collab.ts'
 import { bodyOf, eventsOf, make, put } from '../support/documents.ts'
 import { startTestService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
 const mostCharacters = 200
 const service = await startTestService(t)

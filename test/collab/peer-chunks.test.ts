@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import t from 'tap'
 import { cutMessage, largestFrame, Reassembly } from '../../api/collab/peers/chunks.ts'
 import { decodeFrames, encodeFrame, type Frame } from '../../api/collab/peers/wire.ts'
-import { runs } from '../support/property-runs.ts'
+import { runs } from '../support/runs.ts'
+import { t } from '../support/tap.ts'
 
 const sender = '0123456789abcdef'
 const other = 'fedcba9876543210'

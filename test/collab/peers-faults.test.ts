@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import pg from 'pg'
-import t from 'tap'
 import * as Y from 'yjs'
 import { eventually, startNetwork, startRelay, textOf } from '../support/peers.ts'
 import { createTestDatabase } from '../support/postgres.ts'
-import { runs } from '../support/property-runs.ts'
+import { runs, runsTimes } from '../support/runs.ts'
 import type { Teardown } from '../support/site.ts'
+import { t } from '../support/tap.ts'
 
 const { url, drop } = await createTestDatabase()
 t.teardown(drop)
@@ -86,14 +86,13 @@ t.test('while the database is slow, text is merged, and only the newest cursor i
 t.test('whichever sessions are lost and when, all processes have the same text and cursors in the end', async (t) => {
   const networks = await Promise.all([1, 2, 3].map(() => startNetwork(t, url)))
   const rooms = networks.map((network) => startRelay(t, { url: network.url, heartbeatMs }).open('doc_6'))
-  const seed = 'seed' in runs ? runs.seed : Date.now()
   const steps = fc.sample(
     fc.record({
       does: fc.constantFrom('type', 'type', 'type', 'show', 'cut', 'heal', 'heal', 'flush'),
       at: fc.nat(2),
       pauseMs: fc.constantFrom(0, 0, 0, 10, 40, 150),
     }),
-    { numRuns: 150, seed },
+    runsTimes(3 / 2),
   )
   const stored: Uint8Array[] = []
   for (const [count, { does, at, pauseMs }] of steps.entries()) {
@@ -111,7 +110,7 @@ t.test('whichever sessions are lost and when, all processes have the same text a
   const texts = () => new Set(rooms.map((room) => room.text()))
   await eventually(() => texts().size === 1 && rooms.every((room) => room.users().join() === 'user 0,user 1,user 2'))
   const typed = steps.flatMap(({ does }, count) => (does === 'type' ? [`${count}`] : []))
-  t.strictSame(first?.text().trim().split(' ').sort(), typed.sort(), `seed ${seed}`)
+  t.strictSame(first?.text().trim().split(' ').sort(), typed.sort(), `seed ${runs.seed}`)
 })
 
 t.test('hostile notifications harm nobody', async (t) => {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import t from 'tap'
 import * as Y from 'yjs'
 import { startCountingProxy } from '../support/counting-proxy.ts'
 import { eventually, startRelay, textOf } from '../support/peers.ts'
 import { createTestDatabase } from '../support/postgres.ts'
+import { t } from '../support/tap.ts'
 
 const { url, drop } = await createTestDatabase()
 t.teardown(drop)

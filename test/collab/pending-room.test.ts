@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import t from 'tap'
 import { p } from '../document/build.ts'
 import type { Client } from '../support/client.ts'
 import { Person, startCollab } from '../support/collab.ts'
 import { make } from '../support/documents.ts'
 import { startTestService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
 t.test('a workspace whose text cannot be stored leaves room for the text of others', async (t) => {
   const service = await startTestService(t)

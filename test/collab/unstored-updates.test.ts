@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import t from 'tap'
 import * as Y from 'yjs'
 import { UnstoredUpdates } from '../../api/collab/peers/unstored-updates.ts'
-import { runs } from '../support/property-runs.ts'
+import { runs } from '../support/runs.ts'
+import { t } from '../support/tap.ts'
 
 /** The keystrokes of one process: each is an update of the same Y document. */
 function typist(count: number): Uint8Array[] {

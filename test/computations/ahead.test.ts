@@ -1,9 +1,9 @@
-import t from 'tap'
 import { computingAhead } from '../../shared/computations/ahead.ts'
 import { computation } from '../../shared/computations/computation.ts'
 import { computationLoad } from '../../shared/computations/compute.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
 import { echoing } from '../support/endless.ts'
+import { t } from '../support/tap.ts'
 
 t.test('a transaction that lacks a result runs again with the result, which is computed once', async (t) => {
   const before = computationLoad().ends.done

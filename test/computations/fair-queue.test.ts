@@ -1,7 +1,7 @@
 import fc from 'fast-check'
-import t from 'tap'
 import { type Capacity, FairQueue, type Requester } from '../../shared/turns/fair-queue.ts'
-import { runs } from '../support/property-runs.ts'
+import { runs } from '../support/runs.ts'
+import { t } from '../support/tap.ts'
 
 type Step = { does: 'add'; requester: Requester } | { does: 'end'; which: number } | { does: 'leave'; which: number }
 type Piece = { requester: Requester; number: number }

@@ -1,14 +1,13 @@
 import fc from 'fast-check'
-import t from 'tap'
 import { documentToLines } from '../../shared/body/canonical.ts'
 import type { BodyNode, DocNode } from '../../shared/body/document.ts'
 import { plainText } from '../../shared/body/text.ts'
 import { extractCandidates } from '../../shared/concepts/candidates/extract.ts'
 import { normaliseName } from '../../shared/concepts/names.ts'
 import { doc, node, p, text } from '../document/build.ts'
-
 import { anyDocument } from '../document/random.ts'
-import { runs } from '../support/property-runs.ts'
+import { runs } from '../support/runs.ts'
+import { t } from '../support/tap.ts'
 
 const link = (href: string) => ({ type: 'link', attrs: { href } })
 

@@ -1,4 +1,3 @@
-import t from 'tap'
 import { sql } from '../../shared/database/database.ts'
 import { candidateRefresher, candidatesProjection } from '../../workers/candidates.ts'
 import { defineProjection } from '../../workers/runtime/projection-worker.ts'
@@ -6,6 +5,7 @@ import type { Client, Reply } from '../support/client.ts'
 import { refused } from '../support/documents.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
+import { t } from '../support/tap.ts'
 import { rewrite, startWorkers, write } from '../support/workers.ts'
 
 const shared = await startTestService(t)

@@ -1,16 +1,16 @@
-import t from 'tap'
 import type { ParameterMarks } from '../../api/http/input.ts'
 import { isRead, type Route } from '../../api/http/route.ts'
 import { routes as table } from '../../api/routes/routes.ts'
 import { scopes } from '../../shared/auth/scopes.ts'
 import { Client } from '../support/client.ts'
-import { startTestService } from '../support/service.ts'
+import { sharedService, startTestService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 import { createFixture, validCall, withModel } from './fixtures.ts'
 
 const routes = table.filter(({ access }) => access !== 'anyone')
 
 t.test('no endpoint but those of the device flow answers without a token', async (t) => {
-  const { origin } = await startTestService(t)
+  const { origin } = await sharedService()
   const nobody = new Client({ origin })
   for (const spec of routes) {
     const reply = await nobody.call(spec.method, anyPath(spec))
@@ -25,7 +25,7 @@ t.test('no endpoint but those of the device flow answers without a token', async
 })
 
 t.test('a token can do nothing that one of its missing scopes covers', async (t) => {
-  const { signUp } = await startTestService(t)
+  const { signUp } = await sharedService()
   for (const scope of scopes) {
     const limited = await signUp({ scopes: scopes.filter((other) => other !== scope) })
     for (const spec of routes.filter((route) => route.scopes.includes(scope))) {

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
-import t from 'tap'
 import type { Route } from '../../api/http/route.ts'
 import { routes } from '../../api/routes/routes.ts'
 import { workersOf } from '../../workers/types.ts'
+import { runsTimes } from '../support/runs.ts'
 import { startTestService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 import { startWorkers, untilFresh } from '../support/workers.ts'
 import { createFixture, pathOf, queryOf, withModel } from './fixtures.ts'
 import type { Fixture } from './resources.ts'
 
-const numRuns = Number(process.env['FC_RUNS'] ?? 60)
 const service = await startTestService(t, { ...withModel, CHANGES_WAIT_MS: '0' })
 await startWorkers(t, service, workersOf(['search', 'events']))
 const owner = await service.signUp()
@@ -83,7 +83,7 @@ t.test('a cursor that somebody made up is refused as one, by every list', async 
       if (status === 400 && codes.includes(body.error.code)) return true
       throw new Error(`${spec.path} answered ${status}: ${text.slice(0, 300)}`)
     })
-    await fc.assert(property, { numRuns })
+    await fc.assert(property, runsTimes(0.6))
     t.pass(spec.path)
   }
 })
@@ -105,7 +105,7 @@ t.test('a genuine cursor whose position was replaced breaks no list', async (t) 
       const reply = await asked(spec, text)
       if (reply.status >= 500) throw new Error(`${spec.path} answered ${reply.status}: ${reply.text.slice(0, 300)}`)
     })
-    await fc.assert(property, { numRuns })
+    await fc.assert(property, runsTimes(0.6))
     t.pass(spec.path)
   }
 })

@@ -1,4 +1,3 @@
-import t from 'tap'
 import { detailsNotation } from '../../api/docs/reference/errors.ts'
 import { errorsOf } from '../../api/docs/route-errors.ts'
 import { errorType, statusesOf } from '../../api/http/errors.ts'
@@ -6,6 +5,7 @@ import { routes } from '../../api/routes/routes.ts'
 import { type CatalogueEntry, errorCatalogue } from '../../shared/errors/error-catalogue.ts'
 import { type ErrorCode, Refusal } from '../../shared/errors/errors.ts'
 import { checkErrorDetails } from '../support/error-details.ts'
+import { t } from '../support/tap.ts'
 
 // The registry of the contract. A code with two statuses has one line for each.
 const registry = `

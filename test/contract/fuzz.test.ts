@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { sql } from 'slonik'
-import t from 'tap'
 import Type from 'typebox'
 import { errorsOf } from '../../api/docs/route-errors.ts'
 import { statusesOf } from '../../api/http/errors.ts'
@@ -10,13 +9,15 @@ import type { Database } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
 import type { ErrorCode } from '../../shared/errors/errors.ts'
 import type { Reply } from '../support/client.ts'
+import { isLong } from '../support/run-options.ts'
+import { runsTimes } from '../support/runs.ts'
 import { startTestService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 import { type Attack, attackOn } from './attacks.ts'
 import { createFixture, withModel } from './fixtures.ts'
 
-// All routes together take about twelve seconds at most; FC_RUNS and FC_SECONDS ask for more.
-const runs = Number(process.env['FC_RUNS'] ?? 200)
-const seconds = Number(process.env['FC_SECONDS'] ?? 12)
+// The most seconds of all routes together.
+const seconds = isLong ? 60 : 6
 
 const TableRow = row(Type.Object({ schemaname: Type.String(), tablename: Type.String() }))
 
@@ -44,7 +45,7 @@ t.test('no input whatsoever breaks an endpoint or leaves half a write behind', a
       latest = attempt(attack)
       return latest
     })
-    const limits = { seed: 20_251_121, numRuns: runs, interruptAfterTimeLimit: (seconds * 1000) / routes.length }
+    const limits = { ...runsTimes(isLong ? 1 : 1 / 8), interruptAfterTimeLimit: (seconds * 1000) / routes.length }
     const outcome = await fc.check(property, limits)
     // An interrupted run goes on in the background and would write while the next route is tested.
     await latest.catch(() => {})

@@ -1,9 +1,9 @@
 import { sql } from 'slonik'
-import t from 'tap'
 import { grantRole } from '../../shared/auth/queries.ts'
 import { inTransaction } from '../../shared/database/database.ts'
 import type { Client } from '../support/client.ts'
 import { startTestService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
 const key = (value: string) => ({ 'idempotency-key': value })
 

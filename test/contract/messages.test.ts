@@ -1,16 +1,17 @@
 import { gzipSync } from 'node:zlib'
 import { remark } from 'remark'
 import remarkGfm from 'remark-gfm'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { errorBody } from '../../api/http/errors.ts'
 import { errorCatalogue } from '../../shared/errors/error-catalogue.ts'
 import { type ErrorCode, Refusal } from '../../shared/errors/errors.ts'
 import { upload } from '../support/attachments.ts'
 import { Client, type Reply } from '../support/client.ts'
 import { make } from '../support/documents.ts'
-import { startTestService } from '../support/service.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
-const { origin, signUp, config } = await startTestService(t)
+const { origin, signUp, config } = await sharedService()
 const client = await signUp()
 
 type Field = { path: string; message: string }

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import t from 'tap'
 import { type CursorScope, decodeCursor, encodeCursor, pageOf, takeWithin } from '../../api/http/pagination.ts'
+import { runsTimes } from '../support/runs.ts'
+import { t } from '../support/tap.ts'
 
-const numRuns = Number(process.env['FC_RUNS'] ?? 200)
 const scope: CursorScope = { endpoint: 'GET /documents', filters: { folder_id: 3 }, sort: 'updated_at' }
 
 const text = fc.string({ unit: 'grapheme', maxLength: 40 }).filter((value) => !value.includes('\u0000'))
@@ -19,7 +19,7 @@ t.test('a list goes on exactly where its page ended', async (t) => {
         JSON.stringify(decodeCursor(here, cursor, ['number', 'string'])) === JSON.stringify(position)
       )
     }),
-    { numRuns },
+    runsTimes(2),
   )
   t.pass('for every position')
 })
@@ -79,7 +79,7 @@ t.test('a cursor that somebody made up never reaches the database', async (t) =>
         return (error as { code?: string }).code === 'invalid_cursor'
       }
     }),
-    { numRuns },
+    runsTimes(2),
   )
 })
 
@@ -98,7 +98,7 @@ t.test('pages together hold every item once and the last one says so', async (t)
         cursor = page.next_cursor
       }
     }),
-    { numRuns },
+    runsTimes(2),
   )
   t.pass('for every list and page size')
 })
@@ -117,7 +117,7 @@ t.test('pages of large items end before they grow too large, and together hold e
         if (!hasMore) return JSON.stringify(seen) === JSON.stringify(all)
       }
     }),
-    { numRuns },
+    runsTimes(2),
   )
   t.pass('for every list, limit and size')
 })

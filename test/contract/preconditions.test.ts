@@ -1,5 +1,4 @@
 import fc from 'fast-check'
-import t from 'tap'
 import {
   type EntityTags,
   entityTagOf,
@@ -8,8 +7,9 @@ import {
   satisfies,
   type VersionForm,
 } from '../../api/http/preconditions.ts'
+import { runsTimes } from '../support/runs.ts'
+import { t } from '../support/tap.ts'
 
-const numRuns = Number(process.env['FC_RUNS'] ?? 200)
 const version = `sha256:${'0123456789abcdef'.repeat(4)}`
 const other = `sha256:${'f'.repeat(64)}`
 
@@ -108,7 +108,7 @@ t.test('whatever version the service hands out comes back as a guard that it mee
       const chosen = tags[pick % tags.length] ?? ''
       return guard !== null && satisfies(guard, chosen) && !satisfies(guard, `${chosen}\u0000`)
     }),
-    { numRuns },
+    runsTimes(2),
   )
   t.pass('for every list of tags')
 })
@@ -130,7 +130,7 @@ t.test('no header value breaks the parser or takes it long', async (t) => {
         return true
       },
     ),
-    { numRuns: numRuns * 5 },
+    runsTimes(10),
   )
   t.pass('for every text')
 })

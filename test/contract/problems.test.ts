@@ -1,11 +1,12 @@
 import fc from 'fast-check'
-import t from 'tap'
 import Type from 'typebox'
 import { Check, Errors } from 'typebox/value'
 import { firstProblems } from '../../api/http/problems.ts'
 import { Text } from '../../shared/schema/strings.ts'
+import { runsTimes } from '../support/runs.ts'
+import { t } from '../support/tap.ts'
 
-const runs = { numRuns: Number(process.env['FC_RUNS'] ?? 200) }
+const runs = runsTimes(2)
 
 const Item = Type.Object({ id: Type.Integer(), tags: Type.Optional(Type.Array(Text({ max: 3 }), { maxItems: 4 })) })
 const Step = Type.Union(

@@ -1,7 +1,7 @@
 import { sql } from 'slonik'
-import t from 'tap'
 import { Client } from '../support/client.ts'
 import { startTestService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
 t.test('a caller sees what is left and is stopped at the limit with a time to come back', async (t) => {
   const { signUp } = await startTestService(t, { RATE_READ_PER_MIN: '3', RATE_WRITE_PER_MIN: '2' })

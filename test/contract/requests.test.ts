@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { sql } from 'slonik'
-import t from 'tap'
 import { routes } from '../../api/routes/routes.ts'
 import { Client } from '../support/client.ts'
 import { startTestService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 import { createFixture, pathOf, queryOf, withModel } from './fixtures.ts'
 
 const shared = await startTestService(t)

@@ -1,13 +1,13 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { sql } from 'slonik'
-import t from 'tap'
 import { createApp } from '../../api/app.ts'
 import { startService } from '../../api/start-service.ts'
 import { revokeToken } from '../../shared/auth/queries.ts'
 import { randomText } from '../../shared/auth/tokens.ts'
 import { Client } from '../support/client.ts'
 import { startTestService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
 const shared = await startTestService(t)
 

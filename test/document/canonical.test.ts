@@ -1,9 +1,9 @@
 import canonicalize from 'canonicalize'
 import fc from 'fast-check'
-import t from 'tap'
 import { characterCount } from '../../shared/body/body-limits.ts'
 import { blockHash, bodyVersion, canonicalJson, documentToLines, linesToDocument } from '../../shared/body/canonical.ts'
-import { runs } from '../support/property-runs.ts'
+import { runs } from '../support/runs.ts'
+import { t } from '../support/tap.ts'
 import { doc, p } from './build.ts'
 import { anyDocument } from './random.ts'
 

@@ -1,9 +1,10 @@
-import t from 'tap'
 import { renderHtml } from '../../shared/body/html.ts'
 import { fromMarkdown } from '../../shared/body/markdown/from-markdown.ts'
 import { fromMarkdownAsync, timeLimit } from '../../shared/body/markdown/parse-async.ts'
 import { toMarkdown } from '../../shared/body/markdown/to-markdown.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
+import { onlyLong } from '../support/run-options.ts'
+import { t } from '../support/tap.ts'
 
 // Every text either becomes a document that can be converted, or is refused with a 422. No text crashes or hangs the
 // parser.
@@ -52,7 +53,7 @@ t.test('texts made to exhaust a parser are answered', async (t) => {
   }
 })
 
-t.test('texts that break the bounds of the thread are refused, and all that wait are read', async (t) => {
+t.test('texts that break the bounds of the thread are refused, and all that wait are read', onlyLong, async (t) => {
   const hostile = rows(60_000, '>')
   const texts = [hostile, 'a\n\n'.repeat(2000), hostile, '- b\n'.repeat(2000), '# c\n\n'.repeat(1000)]
   t.strictSame(await Promise.all(texts.map(survives)), ['invalid_node', 'read', 'invalid_node', 'read', 'read'])

@@ -1,5 +1,4 @@
 import fc from 'fast-check'
-import t from 'tap'
 import {
   indentInlineHtml,
   isHtmlBlock,
@@ -8,8 +7,8 @@ import {
   opensHtmlBlock,
 } from '../../shared/body/markdown/html-syntax.ts'
 import { parseTree } from '../../shared/body/markdown/processor.ts'
-import { runs } from '../support/property-runs.ts'
-import { assertLinear } from './growth.ts'
+import { runs } from '../support/runs.ts'
+import { t } from '../support/tap.ts'
 
 // The parser's reading of the whole text. A reader gets this reading, but it costs more than a hostile text may cost.
 function readsAsBlock(html: string, isLast: boolean): boolean {
@@ -59,40 +58,4 @@ t.test('raw HTML is written as HTML exactly where a reader gets it back as it wa
 t.test('HTML with carriage returns, which would come back as line feeds, is not taken for what it was', async (t) => {
   t.notOk(isHtmlBlock('<div>\r</div>', true))
   t.notOk(isHtmlInline('<a\rb>'))
-})
-
-t.test('deciding about a hostile text costs what its length does', async (t) => {
-  const repeated = [
-    '1) ',
-    '*_',
-    'a\n=\n',
-    '~a',
-    '<*_',
-    '<<?<?',
-    '<<!--<!--',
-    '\n',
-    ' ',
-    '<a b="',
-    '<a\n',
-    '>',
-    '[',
-    '`',
-  ]
-  const openings = ['', '<div>', '<!--', '<?', '<a ', '<a b="', '<a>', '<b c>x\n', '<!-- -->']
-  for (const opening of openings) {
-    for (const part of repeated) {
-      const text = (length: number) => `${opening}${part.repeat(length / part.length)}`
-      assertLinear(t, `${opening}${part}`, {
-        small: text(16_000),
-        large: text(64_000),
-        work: (html) => {
-          isHtmlBlock(html, true)
-          isHtmlBlock(html, false)
-          isHtmlInline(html)
-          isHtmlInline(`${html}-->`)
-          opensHtmlBlock(html, true)
-        },
-      })
-    }
-  }
 })

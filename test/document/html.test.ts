@@ -1,10 +1,10 @@
 import fc from 'fast-check'
-import t from 'tap'
 import { renderHtml } from '../../shared/body/html.ts'
 import { fromMarkdown } from '../../shared/body/markdown/from-markdown.ts'
 import { sanitizeHtml } from '../../shared/body/sanitize.ts'
 import { plainText } from '../../shared/body/text.ts'
-import { runs } from '../support/property-runs.ts'
+import { runs } from '../support/runs.ts'
+import { t } from '../support/tap.ts'
 import { attacks, doorsFor, markdownFor } from './attacks.ts'
 import { doc, h, node, p, text, ul } from './build.ts'
 

@@ -1,8 +1,8 @@
-import t from 'tap'
 import type { BodyNode } from '../../shared/body/document.ts'
 import { accepted, describeMarkdown, literal } from '../../shared/body/markdown/accepted.ts'
 import { fromMarkdown } from '../../shared/body/markdown/from-markdown.ts'
 import { toMarkdown } from '../../shared/body/markdown/to-markdown.ts'
+import { t } from '../support/tap.ts'
 
 t.test('each sample of the reference is read and written as the reference says', async (t) => {
   for (const { read, becomes, written } of [...accepted, ...literal]) {

@@ -1,5 +1,4 @@
 import fc from 'fast-check'
-import t from 'tap'
 import { canonicalJson, documentToLines } from '../../shared/body/canonical.ts'
 import type { DocNode } from '../../shared/body/document.ts'
 import { type Assembled, assemble } from '../../shared/body/markdown/from-markdown.ts'
@@ -9,7 +8,8 @@ import { linesToMarkdown, toMarkdown } from '../../shared/body/markdown/to-markd
 import { writeBack } from '../../shared/body/markdown/write-back.ts'
 import { normaliseDocument } from '../../shared/body/normalise.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
-import { runs } from '../support/property-runs.ts'
+import { runs } from '../support/runs.ts'
+import { t } from '../support/tap.ts'
 import { blockId, p, ul } from './build.ts'
 import { anyDocument } from './random.ts'
 

@@ -1,8 +1,8 @@
-import t from 'tap'
 import type { BodyNode } from '../../shared/body/document.ts'
 import { fromMarkdown } from '../../shared/body/markdown/from-markdown.ts'
 import { toMarkdown } from '../../shared/body/markdown/to-markdown.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
+import { t } from '../support/tap.ts'
 import { at, blockId, doc, h, node, p, text, ul, withoutIds } from './build.ts'
 
 const a = blockId('A')

@@ -1,6 +1,6 @@
-import t from 'tap'
 import { normaliseBlocks, normaliseDocument } from '../../shared/body/normalise.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
+import { t } from '../support/tap.ts'
 import { blockId, node, p, text, withoutIds } from './build.ts'
 
 const attachment = 'att_01ARZ3NDEKTSV4RRFFQ69G5FAV'

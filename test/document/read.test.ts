@@ -1,11 +1,11 @@
 import fc from 'fast-check'
-import t from 'tap'
 import { BlockLines } from '../../shared/body/block-lines.ts'
 import { documentToLines } from '../../shared/body/canonical.ts'
 import type { DocNode } from '../../shared/body/document.ts'
 import { outlineOf } from '../../shared/body/outline.ts'
 import { estimateTokens, type ReadQuery, type ReadView, readWindow } from '../../shared/body/read.ts'
-import { runs } from '../support/property-runs.ts'
+import { runs } from '../support/runs.ts'
+import { t } from '../support/tap.ts'
 import { at, doc, h, p, ul } from './build.ts'
 import { anyDocument } from './random.ts'
 

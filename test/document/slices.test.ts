@@ -1,7 +1,7 @@
-import { test } from 'tap'
 import { inSlices, type Slices } from '../../shared/computations/slices.ts'
+import { t } from '../support/tap.ts'
 
-test('long computations for several documents share the event loop, one of them in each turn', async (t) => {
+t.test('long computations for several documents share the event loop, one of them in each turn', async (t) => {
   let turn = 0
   const count = () => {
     turn += 1

@@ -1,4 +1,3 @@
-import t from 'tap'
 import { isRead } from '../../api/http/route.ts'
 import { routes } from '../../api/routes/routes.ts'
 import { createFixture, validCall, withModel } from '../contract/fixtures.ts'
@@ -6,6 +5,7 @@ import { p, text } from '../document/build.ts'
 import type { Client } from '../support/client.ts'
 import { make, put, refused } from '../support/documents.ts'
 import { startTestService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 import { review, translate, unitsOf } from '../support/translations.ts'
 
 const service = await startTestService(t, withModel)

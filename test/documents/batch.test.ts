@@ -1,13 +1,12 @@
 import fc from 'fast-check'
-import t from 'tap'
 import { blockId, h, node, p, text, ul } from '../document/build.ts'
-
 import type { Client } from '../support/client.ts'
 import { bodyOf, eventsOf, type Made, make, put, refused, shape } from '../support/documents.ts'
-import { runs } from '../support/property-runs.ts'
-import { startTestService } from '../support/service.ts'
+import { runsTimes } from '../support/runs.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
-const { signUp, database } = await startTestService(t)
+const { signUp, database } = await sharedService()
 const unknown = `sha256:${'0'.repeat(64)}`
 
 t.test('operations run in order, each on what the ones before it made', async (t) => {
@@ -323,7 +322,7 @@ t.test('any sequence of operations, one by one or in batches, does what a list w
       }))
       return JSON.stringify(found) === JSON.stringify(expected)
     }),
-    { ...runs, numRuns: Math.ceil(runs.numRuns / 5) },
+    runsTimes(1 / 5),
   )
   t.pass('for every script')
 })

@@ -1,8 +1,8 @@
-import t from 'tap'
 import Type from 'typebox'
 import { sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
 import { startTestService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 import { searchV2, write } from '../support/workers.ts'
 
 const service = await startTestService(t)

@@ -1,8 +1,8 @@
-import t from 'tap'
 import { sql } from '../../shared/database/database.ts'
 import { h, node, p } from '../document/build.ts'
 import { bodyOf, eventsOf, make, put, refused, shape } from '../support/documents.ts'
 import { startTestService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
 const { signUp, database } = await startTestService(t)
 

@@ -1,6 +1,5 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import t from 'tap'
 import { sql } from '../../shared/database/database.ts'
 import { node } from '../document/build.ts'
 import { storedFiles, uploaded } from '../support/attachments.ts'
@@ -9,6 +8,7 @@ import { make, put, refused } from '../support/documents.ts'
 import { startS3 } from '../support/s3-server.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
+import { t } from '../support/tap.ts'
 
 const duplicate = (client: Client, id: string) => client.post(`/documents/${id}/duplicate`)
 

@@ -1,4 +1,3 @@
-import t from 'tap'
 import type { BlockNode } from '../../shared/body/document.ts'
 import { blockId, h, node, p, text, ul } from '../document/build.ts'
 import { samples, storedFiles, uploaded } from '../support/attachments.ts'
@@ -7,6 +6,7 @@ import { bodyOf, eventsOf, make, put, refused, shape } from '../support/document
 import { everyNode } from '../support/every-node.ts'
 import { startS3 } from '../support/s3-server.ts'
 import { startTestService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 import { translate } from '../support/translations.ts'
 
 const service = await startTestService(t)

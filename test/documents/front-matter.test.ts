@@ -1,15 +1,16 @@
 import fc from 'fast-check'
-import t from 'tap'
 import { parse } from 'yaml'
 import { mergedFrontMatter, readFrontMatter } from '../../shared/documents/front-matter.ts'
 import type { Properties } from '../../shared/documents/metadata.ts'
 import { p } from '../document/build.ts'
 import type { Client } from '../support/client.ts'
 import { make, refused } from '../support/documents.ts'
-import { runs } from '../support/property-runs.ts'
-import { startTestService } from '../support/service.ts'
+import { onlyLong } from '../support/run-options.ts'
+import { runs } from '../support/runs.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
-const { signUp } = await startTestService(t)
+const { signUp } = await sharedService()
 
 t.test('a reading as Markdown has tags and properties in its front matter when it is asked for', async (t) => {
   const ada = await signUp()
@@ -182,7 +183,7 @@ t.test('ten thousand entries are kept beside the tags of the document, unless a 
   t.end()
 })
 
-t.test('hostile front matter is read in time that grows with its length alone', async (t) => {
+t.test('hostile front matter is read in time that grows with its length alone', onlyLong, async (t) => {
   const shapes: Record<string, (size: number) => string> = {
     sequences: (size) => `a: ${'['.repeat(size)}`,
     dashes: (size) => '- '.repeat(size / 2),

@@ -1,8 +1,9 @@
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { h, node, p, text } from '../document/build.ts'
 import type { Reply } from '../support/client.ts'
 import { bodyOf, make, put } from '../support/documents.ts'
 import { startTestService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
 const byteLimit = 20_000
 const { signUp } = await startTestService(t, { DOCUMENT_MAX_BYTES: String(byteLimit) })

@@ -1,15 +1,15 @@
 import fc from 'fast-check'
-import t from 'tap'
 import Type from 'typebox'
 import { sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
 import { p } from '../document/build.ts'
 import type { Client } from '../support/client.ts'
 import { make } from '../support/documents.ts'
-import { runs } from '../support/property-runs.ts'
-import { startTestService } from '../support/service.ts'
+import { runsTimes } from '../support/runs.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
-const { signUp, database } = await startTestService(t)
+const { signUp, database } = await sharedService()
 
 t.test('who sees several workspaces gets the pages of one list, whatever the filter', async (t) => {
   const { reader, places } = await threeWorkspaces()
@@ -47,7 +47,7 @@ t.test('who sees several workspaces gets the pages of one list, whatever the fil
       const expected = await plainList({ place, q: q?.trim() ?? null, sorted, variants, locale, limit: 3 * limit })
       t.strictSame(pages, expected, `${filter.join('&')} ${sorted} ${limit}`)
     }),
-    { ...runs, numRuns: Math.ceil(runs.numRuns / 2) },
+    runsTimes(1 / 2),
   )
 })
 

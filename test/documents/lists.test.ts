@@ -1,14 +1,13 @@
 import fc from 'fast-check'
-import t from 'tap'
 import { sql } from '../../shared/database/database.ts'
 import { p } from '../document/build.ts'
-
 import type { Client } from '../support/client.ts'
 import { make, put, refused } from '../support/documents.ts'
-import { runs } from '../support/property-runs.ts'
-import { startTestService } from '../support/service.ts'
+import { runsTimes } from '../support/runs.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
-const { signUp, database } = await startTestService(t)
+const { signUp, database } = await sharedService()
 
 t.test('the list pages through every document once, by ascending id', async (t) => {
   const ada = await signUp()
@@ -273,7 +272,7 @@ t.test('for any set of documents, filters and page size, the pages are the filte
       const pages = await walk(ada, parameters.join('&'))
       return JSON.stringify(pages.flat()) === JSON.stringify(filtered.map(({ id }) => id))
     }),
-    { ...runs, numRuns: Math.ceil(runs.numRuns / 4) },
+    runsTimes(1 / 4),
   )
   t.pass('for every query')
 })

@@ -1,11 +1,12 @@
 import fc from 'fast-check'
-import t from 'tap'
 import { sql } from '../../shared/database/database.ts'
 import type { Client } from '../support/client.ts'
 import { eventsOf, refused } from '../support/documents.ts'
-import { startTestService } from '../support/service.ts'
+import { runsTimes } from '../support/runs.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
-const service = await startTestService(t)
+const service = await sharedService()
 const { database, signUp } = service
 
 t.test('documents and folders stay where they are put, in the folder, in the tree and at the root', async (t) => {
@@ -262,7 +263,7 @@ t.test('who reads page by page misses no child that stays, whatever is placed be
       const missed = [...staying].filter((id) => !seen.has(String(id)))
       if (missed.length > 0) throw new Error(`missed ${missed}`)
     }),
-    { numRuns: 25, examples: [example, placed] },
+    { ...runsTimes(1 / 4), examples: [example, placed] },
   )
 })
 
@@ -340,7 +341,7 @@ t.test('positions in a list that is partly placed are those of an array', async 
           if (actual.join() !== expected.join()) throw new Error(`${actual} instead of ${expected}`)
         }
       }),
-      { numRuns: 15 },
+      runsTimes(0.15),
     )
   }
 })

@@ -1,4 +1,3 @@
-import t from 'tap'
 import Type from 'typebox'
 import { sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
@@ -8,6 +7,7 @@ import type { Client } from '../support/client.ts'
 import { eventsOf, refused } from '../support/documents.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
+import { t } from '../support/tap.ts'
 import { queryString, rewrite, startWorkers, untilFresh, write } from '../support/workers.ts'
 
 const service = await startTestService(t)

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
-import t from 'tap'
 import { sql } from '../../shared/database/database.ts'
 import { p } from '../document/build.ts'
 import type { Client } from '../support/client.ts'
 import { bodyOf, eventsOf, make, put, refused } from '../support/documents.ts'
-import { runs } from '../support/property-runs.ts'
-import { startTestService } from '../support/service.ts'
+import { runsTimes } from '../support/runs.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
-const { signUp, database } = await startTestService(t)
+const { signUp, database } = await sharedService()
 
 t.test('tags and properties are part of a document wherever it is shown', async (t) => {
   const ada = await signUp()
@@ -138,7 +138,7 @@ t.test('properties_patch gives what RFC 7386 says, for any properties and any pa
       const expected = Object.entries({ ...before, ...change }).filter(([, entry]) => entry !== null)
       t.same(body.data.properties, JSON.parse(JSON.stringify(Object.fromEntries(expected))))
     }),
-    { ...runs, numRuns: Math.min(runs.numRuns, 60) },
+    runsTimes(0.6),
   )
 })
 

@@ -1,10 +1,10 @@
-import t from 'tap'
 import { inTransaction, sql } from '../../shared/database/database.ts'
 import { queues } from '../../shared/jobs/queues.ts'
 import { completeAttempt } from '../../workers/runtime/attempts.ts'
 import { defineWorker } from '../../workers/runtime/job-worker.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
+import { t } from '../support/tap.ts'
 import { startWorkers } from '../support/workers.ts'
 
 const service = await startTestService(t)

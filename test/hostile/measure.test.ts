@@ -1,5 +1,5 @@
 import { runInThisContext } from 'node:vm'
-import t from 'tap'
+import { t } from '../support/tap.ts'
 import type { Use } from './entry.ts'
 import { findGrowth, type Group } from './measure.ts'
 import { WorkCounter } from './work.ts'

@@ -1,10 +1,12 @@
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { freePort } from '../../shared/start/processes.ts'
 import type { Client } from '../support/client.ts'
 import { type StubReply, startModelStub } from '../support/model-stub.ts'
 import { type ServiceProcess, startWorker } from '../support/processes.ts'
+import { onlyLong } from '../support/run-options.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
+import { t } from '../support/tap.ts'
 import { write } from '../support/workers.ts'
 
 // Levels of pino.
@@ -86,24 +88,32 @@ t.test(
   },
 )
 
-t.test('whoever asks for a summary of what takes too long to read is told so, and nothing is paid', async (t) => {
-  const bytes = { BODY_MAX_BYTES: '40000000', DOCUMENT_MAX_BYTES: '40000000' }
-  const { ada, worker, origin } = await start(t, { ...bytes, WORKER_COMPUTE_MS: '100' })
-  const bold = [{ type: 'bold' }]
-  const words = Array.from({ length: 32 }, (_, n) => ({ type: 'text', text: 'a', ...(n % 2 === 0 && { marks: bold }) }))
-  // Reading these blocks takes about twice the limit.
-  const blocks = Array.from({ length: 15_000 }, () => ({ type: 'paragraph', content: words }))
-  const { id } = await write(ada, blocks)
-  const job = (await ada.post(`/documents/${id}/summary/rebuild`, { generator: 'model' })).body.data.id
-  await until(async () => (await read(ada, job)).status === 'failed')
-  t.match(await read(ada, job), {
-    error: { code: 'document_too_large', message: /make it smaller or summarise its sections/ },
-    usage: null,
-  })
-  await until(async () => linesOf(worker, job).length > 0)
-  t.match(linesOf(worker, job), [{ level: failure, outcome: 'failed', reason: 'document_too_large' }])
-  t.match(await (await fetch(`${origin}/metrics`)).text(), 'svc_queue_failed_jobs{queue="summaries.model"} 1')
-})
+t.test(
+  'whoever asks for a summary of what takes too long to read is told so, and nothing is paid',
+  onlyLong,
+  async (t) => {
+    const bytes = { BODY_MAX_BYTES: '40000000', DOCUMENT_MAX_BYTES: '40000000' }
+    const { ada, worker, origin } = await start(t, { ...bytes, WORKER_COMPUTE_MS: '100' })
+    const bold = [{ type: 'bold' }]
+    const words = Array.from({ length: 32 }, (_, n) => ({
+      type: 'text',
+      text: 'a',
+      ...(n % 2 === 0 && { marks: bold }),
+    }))
+    // Reading these blocks takes about twice the limit.
+    const blocks = Array.from({ length: 15_000 }, () => ({ type: 'paragraph', content: words }))
+    const { id } = await write(ada, blocks)
+    const job = (await ada.post(`/documents/${id}/summary/rebuild`, { generator: 'model' })).body.data.id
+    await until(async () => (await read(ada, job)).status === 'failed')
+    t.match(await read(ada, job), {
+      error: { code: 'document_too_large', message: /make it smaller or summarise its sections/ },
+      usage: null,
+    })
+    await until(async () => linesOf(worker, job).length > 0)
+    t.match(linesOf(worker, job), [{ level: failure, outcome: 'failed', reason: 'document_too_large' }])
+    t.match(await (await fetch(`${origin}/metrics`)).text(), 'svc_queue_failed_jobs{queue="summaries.model"} 1')
+  },
+)
 
 async function start(t: Test, env: Record<string, string> = {}) {
   const stub = await startModelStub(t)

@@ -1,7 +1,9 @@
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import type { Client } from '../support/client.ts'
+import { onlyLong } from '../support/run-options.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
+import { t } from '../support/tap.ts'
 
 // Takes a thread some tenths of a second.
 const heavy = '- *a* `b` [c](https://d.example)\n\n'.repeat(300)
@@ -22,7 +24,7 @@ t.test('a write of another workspace is not behind the twenty that somebody sent
   t.strictSame([...new Set(await Promise.all(flood))], [201])
 })
 
-t.test('whoever sends more than may wait is told when to come again, and nobody else is', async (t) => {
+t.test('whoever sends more than may wait is told when to come again, and nobody else is', onlyLong, async (t) => {
   const { service, hostile, other } = await start(t)
   const flood = Array.from({ length: 60 }, () => create(hostile, heavy))
   await until(async () => (await waiting(service)) >= 20)

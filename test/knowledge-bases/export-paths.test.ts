@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import t from 'tap'
 import { attachmentName, markdownPath } from '../../shared/export/names.ts'
 import { directoriesOf } from '../../shared/export/paths.ts'
-import { runs } from '../support/property-runs.ts'
+import { runs } from '../support/runs.ts'
+import { t } from '../support/tap.ts'
 
 t.test('whatever folders and titles are called, no two paths fall together and all can be unpacked', async (t) => {
   fc.assert(

@@ -2,11 +2,12 @@ import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import express from 'express'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { sendArchive } from '../../api/http/exports.ts'
 import { onBehalfOf } from '../../shared/turns/requester.ts'
 import { Turns } from '../../shared/turns/turns.ts'
 import { WorkCounter } from '../hostile/work.ts'
+import { t } from '../support/tap.ts'
 import { zip } from '../support/zips.ts'
 
 /** Runs `work` in a turn on behalf of a user's request. */

@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import t from 'tap'
 import Type from 'typebox'
 import { sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
@@ -11,8 +10,10 @@ import { p } from '../document/build.ts'
 import { samples, uploaded } from '../support/attachments.ts'
 import type { Client } from '../support/client.ts'
 import { make } from '../support/documents.ts'
+import { onlyLong } from '../support/run-options.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
+import { t } from '../support/tap.ts'
 import { exported, manifestOf, requestExport } from '../support/zips.ts'
 
 const service = await startTestService(t)
@@ -123,7 +124,7 @@ t.test('titles and folders of any name make paths that every file system takes',
   )
 })
 
-t.test('a large knowledge base', async (t) => {
+t.test('a large knowledge base', onlyLong, async (t) => {
   const ada = await signUp()
   const { id, documents } = await large(ada)
 

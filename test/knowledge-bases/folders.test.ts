@@ -1,7 +1,7 @@
-import t from 'tap'
 import { sql } from '../../shared/database/database.ts'
 import type { Client } from '../support/client.ts'
 import { startTestService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
 const shared = await startTestService(t)
 

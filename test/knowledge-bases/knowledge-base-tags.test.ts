@@ -1,10 +1,11 @@
-import t from 'tap'
 import { p } from '../document/build.ts'
 import type { Client } from '../support/client.ts'
 import { eventsOf, make, refused } from '../support/documents.ts'
-import { startTestService } from '../support/service.ts'
+import { onlyLong } from '../support/run-options.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
-const { signUp, database } = await startTestService(t)
+const { signUp, database } = await sharedService()
 
 t.test('a knowledge base lists its tags with the number of their documents', async (t) => {
   const ada = await signUp()
@@ -113,7 +114,7 @@ t.test('a tag that is deleted is gone from all documents, and from nothing else'
   t.same(await listed(ada, base), { a: 1, b: 1 })
 })
 
-t.test('a tag of a thousand documents is renamed and deleted as a whole', async (t) => {
+t.test('a tag of a thousand documents is renamed and deleted as a whole', onlyLong, async (t) => {
   const ada = await signUp()
   const base = await baseOf(ada)
   const id = await tagged(ada, base, ['many'])

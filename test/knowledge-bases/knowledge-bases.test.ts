@@ -1,6 +1,6 @@
-import t from 'tap'
 import { sql } from '../../shared/database/database.ts'
 import { startTestService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
 const shared = await startTestService(t)
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
-import t from 'tap'
 import { keysFor, type Position, type Sibling } from '../../shared/knowledge-bases/order.ts'
-import { runs } from '../support/property-runs.ts'
+import { runs } from '../support/runs.ts'
+import { t } from '../support/tap.ts'
 
 type Move = { moved: number; to: 'first' | 'last' | 'before' | 'after'; other: number }
 

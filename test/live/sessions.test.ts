@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import pg from 'pg'
-import t from 'tap'
 import * as Y from 'yjs'
 import type { BlockNode } from '../../shared/body/document.ts'
 import { openLive } from '../../shared/body/live/live-document.ts'
@@ -11,8 +10,9 @@ import { bodyFragment } from '../../shared/body/yjs/encoding.ts'
 import { sql } from '../../shared/database/database.ts'
 import { projections } from '../../shared/jobs/queues.ts'
 import { idFrom, randomBody } from '../document/yjs/random-body.ts'
-import { runs } from '../support/property-runs.ts'
+import { runs, runsTimes } from '../support/runs.ts'
 import type { Teardown } from '../support/site.ts'
+import { t } from '../support/tap.ts'
 import { body, p, paragraphElement, words } from './blocks.ts'
 import { randomStep, Session } from './session.ts'
 import { copyInto, exchange, LiveProcess, Site, shown, split, textAt } from './site.ts'
@@ -364,7 +364,7 @@ t.test('a large body is stored as its editors see it, wherever they change it', 
       if (document.version !== stored.document.version) throw new Error('the version differs')
       if (JSON.stringify(stored.body) !== JSON.stringify(shown(live.doc))) throw new Error('the body differs')
     }),
-    { numRuns: 40 },
+    runsTimes(0.4),
   )
   t.pass()
 })
@@ -396,7 +396,7 @@ t.test('editors of a large body get what programs write, wherever they write it'
       const stored = (await site.read(key)).body
       if (JSON.stringify(stored) !== JSON.stringify(shown(live.doc))) throw new Error('the body differs')
     }),
-    { numRuns: 40 },
+    runsTimes(0.4),
   )
   t.pass()
 })

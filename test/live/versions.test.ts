@@ -1,6 +1,6 @@
-import t from 'tap'
 import * as Y from 'yjs'
 import { sql } from '../../shared/database/database.ts'
+import { t } from '../support/tap.ts'
 import { body, p } from './blocks.ts'
 import { LiveProcess, Site, shown, textAt } from './site.ts'
 

@@ -1,6 +1,6 @@
-import t from 'tap'
 import { computationLoad } from '../../shared/computations/compute.ts'
 import { translateTexts } from '../../shared/localization/jobs/translate.ts'
+import { t } from '../support/tap.ts'
 
 const text = { unit_id: 'u0', content: [{ type: 'text', text: 'a' }] }
 const padding = 'b'.repeat(400_000)

@@ -1,5 +1,4 @@
 import fc from 'fast-check'
-import t from 'tap'
 import { documentToLines } from '../../shared/body/canonical.ts'
 import type { BodyNode, DocNode } from '../../shared/body/document.ts'
 import { inlineTypes } from '../../shared/body/nodes.ts'
@@ -8,7 +7,8 @@ import { copyStructure } from '../../shared/localization/structure-copies.ts'
 import { blank, textBlocks } from '../../shared/localization/units/texts.ts'
 import { withoutIds } from '../document/build.ts'
 import { anyDocument } from '../document/random.ts'
-import { runs } from '../support/property-runs.ts'
+import { runs } from '../support/runs.ts'
+import { t } from '../support/tap.ts'
 
 t.test('the copy of any document is in normal form and has its blocks, but none of its sentences', (t) => {
   const property = fc.property(anyDocument, (source) => {

@@ -1,13 +1,13 @@
 import { sql } from 'slonik'
-import t from 'tap'
 import { node, p, text } from '../document/build.ts'
 import { uploaded } from '../support/attachments.ts'
 import type { Client } from '../support/client.ts'
 import { bodyOf, eventsOf, make, put, refused } from '../support/documents.ts'
-import { startTestService } from '../support/service.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
 // Deletions are final here, so that a set goes with its last member.
-const { signUp, database } = await startTestService(t, { TRASH_RETENTION_DAYS: '0' })
+const { signUp, database } = await sharedService({ TRASH_RETENTION_DAYS: '0' })
 const ada = await signUp()
 const families = [
   { plural: 'translations', singular: 'translation', nameOf: ({ id }: Member) => id },
@@ -478,7 +478,7 @@ t.test('who may not see a set does not find it, and who may not write leaves it 
 })
 
 t.test('translations count against the quota of documents, all of an activation at once', async (t) => {
-  const eve = await (await startTestService(t, { QUOTA_DOCUMENTS: '5' })).signUp()
+  const eve = await (await sharedService({ QUOTA_DOCUMENTS: '5' })).signUp()
   const { id } = await make(eve, [p('one')])
   for (const title of ['two', 'three']) await eve.post('/documents', { title })
   const attempt = (targets: string[]) =>

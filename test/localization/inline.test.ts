@@ -1,5 +1,4 @@
 import fc from 'fast-check'
-import t from 'tap'
 import type { BodyNode } from '../../shared/body/document.ts'
 import { toMarkdown } from '../../shared/body/markdown/to-markdown.ts'
 import { computeContent, computeMarkdown } from '../../shared/localization/inline/compute.ts'
@@ -8,7 +7,8 @@ import { structureOf, wordsOf } from '../../shared/localization/inline/structure
 import { textBlocks } from '../../shared/localization/units/texts.ts'
 import { doc, node, p, text } from '../document/build.ts'
 import { anyDocument } from '../document/random.ts'
-import { manyRuns } from '../support/property-runs.ts'
+import { runsTimes } from '../support/runs.ts'
+import { t } from '../support/tap.ts'
 
 t.test('whatever a text holds comes back from the model as it was, or is never sent', async (t) => {
   let [sent, kept] = [0, 0]
@@ -26,8 +26,8 @@ t.test('whatever a text holds comes back from the model as it was, or is never s
       if (wordsOf(back) !== wordsOf(block.content)) throw new Error(inline.markdown)
     }
   })
-  await fc.assert(property, { ...manyRuns, numRuns: Math.ceil(manyRuns.numRuns / 4) })
-  t.ok(sent > 9 * kept, `${sent} texts were sent, ${kept} were not`)
+  await fc.assert(property, runsTimes(1 / 2))
+  t.ok(sent > 4 * kept, `${sent} texts were sent, ${kept} were not`)
 })
 
 t.test('prose that needs no serialiser is written as the serialiser would', (t) => {
@@ -38,7 +38,7 @@ t.test('prose that needs no serialiser is written as the serialiser would', (t) 
     const { markdown } = toMarkdown(body, { anchors: false })
     if (written !== markdown.trim()) throw new Error(`${written} instead of ${markdown}`)
   })
-  fc.assert(property, { ...manyRuns, numRuns: manyRuns.numRuns * 5 })
+  fc.assert(property, runsTimes(10))
   t.pass('both agree')
   t.end()
 })

@@ -1,4 +1,3 @@
-import t from 'tap'
 import { inTransaction, sql } from '../../shared/database/database.ts'
 import { queues } from '../../shared/jobs/queues.ts'
 import { retentionSweep } from '../../workers/sweeps/retention.ts'
@@ -9,6 +8,7 @@ import { bodyOf, eventsOf, make, put, refused, shape } from '../support/document
 import { startModelStub } from '../support/model-stub.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
+import { t } from '../support/tap.ts'
 import { askedOf, marked, translating } from '../support/translation-stub.ts'
 import { edit, ok, review, statusesOf, translate, unitsOf } from '../support/translations.ts'
 import { startWorkers } from '../support/workers.ts'

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
-import t from 'tap'
 import { lookupLocale } from '../../shared/localization/resolve.ts'
 import { h, p } from '../document/build.ts'
 import type { Client } from '../support/client.ts'
 import { bodyOf, type Made, make, put, refused } from '../support/documents.ts'
 import { followEvents, type Received } from '../support/event-streams.ts'
-import { runs } from '../support/property-runs.ts'
+import { runs } from '../support/runs.ts'
+import { t } from '../support/tap.ts'
 import { queryString, searchV2, startSearchService, untilFresh } from '../support/workers.ts'
 
 const { signUp } = await startSearchService(t)

@@ -1,20 +1,20 @@
 import fc from 'fast-check'
-import t from 'tap'
 import { workersOf } from '../../workers/types.ts'
 import { p } from '../document/build.ts'
 import type { Client } from '../support/client.ts'
 import { bodyOf } from '../support/documents.ts'
 import { startModelStub } from '../support/model-stub.ts'
+import { runsTimes } from '../support/runs.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
+import { t } from '../support/tap.ts'
 import { marked } from '../support/translation-stub.ts'
 import { edit, ok, review, translate, type Unit, unitsOf } from '../support/translations.ts'
 import { startWorkers } from '../support/workers.ts'
 import { newUnit, statusOf, TranslationModel } from './status-model.ts'
 
-// Each run makes some hundred calls, so there are few runs. FC_RUNS requests more, from other seeds.
-const asked = process.env['FC_RUNS']
-const runs = asked === undefined ? { numRuns: 5, seed: 20_251_121 } : { numRuns: Number(asked) }
+// Each run makes some hundred calls.
+const runs = runsTimes(1 / 20)
 
 const texts = ['', 'one', 'two', 'three'] as const
 const place = fc.nat({ max: 3 })

@@ -1,10 +1,10 @@
-import t from 'tap'
 import { h, node, p, text, ul } from '../document/build.ts'
 import { bodyOf, put, refused } from '../support/documents.ts'
-import { startTestService } from '../support/service.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 import { edit, ok, review, statusesOf, translate, unitsOf } from '../support/translations.ts'
 
-const { signUp } = await startTestService(t)
+const { signUp } = await sharedService()
 
 t.test('units are the paragraphs and headings with text, at any depth, in the order of the source', async (t) => {
   const ada = await signUp()

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
-import t from 'tap'
 import { gapsBetween, joined } from '../../api/pages/editor/browser/block-ranges.ts'
 import { stepTo } from '../../api/pages/editor/browser/changed-step.ts'
 import type { BodyNode } from '../../shared/body/document.ts'
 import { bodySchema } from '../../shared/body/nodes.ts'
 import { doc, h, node, p, text, ul } from '../document/build.ts'
 import { anyDocument } from '../document/random.ts'
-import { runs } from '../support/property-runs.ts'
+import { runs } from '../support/runs.ts'
+import { t } from '../support/tap.ts'
 
 /*
  * What an editor changes on its page when others write, and which blocks it lays out.

@@ -1,14 +1,14 @@
-import t from 'tap'
 import { p } from '../document/build.ts'
 import { make } from '../support/documents.ts'
-import { startTestService, type TestService } from '../support/service.ts'
+import { sharedService, type TestService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 import { hiddenFields, signedInVisitor, Visitor } from '../support/visitor.ts'
 
 /*
  * The title of a document, as people change it on its page.
  */
 
-const service = await startTestService(t)
+const service = await sharedService()
 
 async function send(user: string, id: string, change: object): Promise<{ status: number; answer: unknown }> {
   const visitor = await signedInVisitor(service, { userId: user })

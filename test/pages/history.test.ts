@@ -1,7 +1,8 @@
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { p, text } from '../document/build.ts'
 import { bodyOf, make, put } from '../support/documents.ts'
 import { startTestService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 import { hiddenFields, signedInVisitor } from '../support/visitor.ts'
 
 t.test('a reader sees who changed what and when, page by page', async (t) => {

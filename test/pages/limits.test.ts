@@ -1,7 +1,7 @@
-import t from 'tap'
 import { csrfTokenOf } from '../../shared/auth/sessions.ts'
 import { make } from '../support/documents.ts'
-import { startTestService, type TestService } from '../support/service.ts'
+import { sharedService, type TestService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 import { signedInVisitor, type Visitor } from '../support/visitor.ts'
 
 // The token of the session of a browser, without a call that would be counted.
@@ -11,7 +11,7 @@ function tokenOf(service: TestService, visitor: Visitor): string {
 }
 
 t.test('every page that is read counts against the reads of the person, in all browsers together', async (t) => {
-  const service = await startTestService(t, { RATE_READ_PER_MIN: '3' })
+  const service = await sharedService({ RATE_READ_PER_MIN: '3' })
   const { user_id: userId } = await service.signUp()
   const [here, there] = [await signedInVisitor(service, { userId }), await signedInVisitor(service, { userId })]
   for (const browser of [here, there, here]) t.equal((await browser.get('/')).status, 200)
@@ -26,7 +26,7 @@ t.test('every page that is read counts against the reads of the person, in all b
 })
 
 t.test('the pages and the tokens of a person share the calls of the person', async (t) => {
-  const service = await startTestService(t, { RATE_READ_PER_MIN: '4', RATE_USER_FACTOR: '1' })
+  const service = await sharedService({ RATE_READ_PER_MIN: '4', RATE_USER_FACTOR: '1' })
   const ada = await service.signUp()
   const browser = await signedInVisitor(service, { userId: ada.user_id })
   for (const _ of [1, 2]) t.equal((await browser.get('/')).status, 200)
@@ -35,7 +35,7 @@ t.test('the pages and the tokens of a person share the calls of the person', asy
 })
 
 t.test('a form counts once as a write, and is refused before it does anything', async (t) => {
-  const service = await startTestService(t, { RATE_WRITE_PER_MIN: '4' })
+  const service = await sharedService({ RATE_WRITE_PER_MIN: '4' })
   const ada = await service.signUp()
   const { id } = await make(ada, [])
   const browser = await signedInVisitor(service, { userId: ada.user_id })
@@ -48,7 +48,7 @@ t.test('a form counts once as a write, and is refused before it does anything', 
 })
 
 t.test('a search counts as a search, and not as a read', async (t) => {
-  const service = await startTestService(t, { RATE_READ_PER_MIN: '1', RATE_SEARCH_PER_MIN: '2' })
+  const service = await sharedService({ RATE_READ_PER_MIN: '1', RATE_SEARCH_PER_MIN: '2' })
   const { user_id: userId } = await service.signUp()
   const browser = await signedInVisitor(service, { userId })
   for (const _ of [1, 2]) t.equal((await browser.get('/search?q=water')).status, 200)
@@ -57,7 +57,7 @@ t.test('a search counts as a search, and not as a read', async (t) => {
 })
 
 t.test('an address that names nothing is a page that is not there, whatever characters it has', async (t) => {
-  const service = await startTestService(t)
+  const service = await sharedService()
   const { user_id: userId } = await service.signUp()
   const browser = await signedInVisitor(service, { userId })
   for (const id of ['%E2%82%AC', '%0A', '%2F', '%3F', '%C3%A9']) {

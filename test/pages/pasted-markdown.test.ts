@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import t from 'tap'
 import { looksLikeMarkdown } from '../../api/pages/editor/browser/markdown-signs.ts'
-import { assertLinear } from '../document/growth.ts'
-import { runs } from '../support/property-runs.ts'
+import { assertLinear } from '../hostile/growth.ts'
+import { runs } from '../support/runs.ts'
+import { t } from '../support/tap.ts'
 
 /*
  * What the editor takes for Markdown when a person pastes it.

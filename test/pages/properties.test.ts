@@ -1,11 +1,11 @@
 import fc from 'fast-check'
-import t from 'tap'
 import { isWritable, kindOf, readValue, stateOf, writtenValue } from '../../api/pages/properties/values.ts'
 import { sql } from '../../shared/database/database.ts'
 import { p, text } from '../document/build.ts'
 import { make } from '../support/documents.ts'
-import { runs } from '../support/property-runs.ts'
+import { runs } from '../support/runs.ts'
 import { startTestService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 import { hiddenFields, signedInVisitor, type Visit, Visitor } from '../support/visitor.ts'
 
 const service = await startTestService(t)

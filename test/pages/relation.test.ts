@@ -1,10 +1,10 @@
-import t from 'tap'
 import { sql } from '../../shared/database/database.ts'
 import { workersOf } from '../../workers/types.ts'
 import { h, p, text } from '../document/build.ts'
 import { type Made, make } from '../support/documents.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
+import { t } from '../support/tap.ts'
 import { signedInVisitor, type Visitor } from '../support/visitor.ts'
 import { rewrite, startWorkers, untilFresh } from '../support/workers.ts'
 

@@ -1,11 +1,11 @@
-import t from 'tap'
 import { p } from '../document/build.ts'
 import type { Client } from '../support/client.ts'
 import { make } from '../support/documents.ts'
-import { startTestService } from '../support/service.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 import { hiddenFields, signedInVisitor, type Visit, type Visitor } from '../support/visitor.ts'
 
-const service = await startTestService(t)
+const service = await sharedService()
 
 t.test('a form that is sent twice creates once, and both answers lead to what was created', async (t) => {
   const { ada, visitor, kb, id } = await start()

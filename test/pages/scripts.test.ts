@@ -1,13 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import t from 'tap'
 import { bundleScripts, pageScripts } from '../../api/pages/scripts/bundle.ts'
 import { keepScripts, readKeptScripts } from '../../api/pages/scripts/kept-bundle.ts'
 import { openLive } from '../../shared/body/live/live-document.ts'
 import { p, text } from '../document/build.ts'
 import { make, put } from '../support/documents.ts'
-import { startTestService } from '../support/service.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 import { hiddenFields, signedInVisitor, Visitor } from '../support/visitor.ts'
 
 // The largest first script of the editor, and of any other page, in bytes as they are sent.
@@ -15,7 +15,7 @@ const mostBytes = 250_000
 const mostBytesElsewhere = 20_000
 
 t.test('the editor comes as one small script that browsers keep for good', async (t) => {
-  const { origin } = await startTestService(t)
+  const { origin } = await sharedService()
   const { entries, files } = await pageScripts()
   const entry = entries['editor'] ?? ''
   const sent = await bytesOf('editor')
@@ -58,7 +58,7 @@ t.test('a bundle is kept for the next start, until one of its sources is another
 })
 
 t.test('the page of a document runs no script but its own, and speaks to nobody but the service', async (t) => {
-  const service = await startTestService(t, { COLLAB_URL: 'wss://live.example.test/collab' })
+  const service = await sharedService({ COLLAB_URL: 'wss://live.example.test/collab' })
   const ada = await service.signUp()
   const { id } = await make(ada, [p('Water')], { title: '<b>Rivers</b>' })
   const visitor = await signedInVisitor(service, { userId: ada.user_id })
@@ -73,7 +73,7 @@ t.test('the page of a document runs no script but its own, and speaks to nobody 
 })
 
 t.test('the end of a long document waits for the editor, and is there for browsers without scripts', async (t) => {
-  const service = await startTestService(t)
+  const service = await sharedService()
   const ada = await service.signUp()
   const hostile = '</noscript><script>alert(1)</script>'
   const link = { type: 'link', attrs: { href: 'https://example.test/', title: hostile } }
@@ -92,7 +92,7 @@ t.test('the end of a long document waits for the editor, and is there for browse
 })
 
 t.test('the stored document, with which an editor begins, is for members and never behind the body', async (t) => {
-  const service = await startTestService(t)
+  const service = await sharedService()
   const [ada, stranger] = [await service.signUp(), await service.signUp()]
   const { id } = await make(ada, [p('Water')])
   const { workspaces } = (await ada.get('/me')).body.data
@@ -108,7 +108,7 @@ t.test('the stored document, with which an editor begins, is for members and nev
 })
 
 t.test('only a member of the workspace with the form of the page gets a ticket', async (t) => {
-  const service = await startTestService(t)
+  const service = await sharedService()
   const [ada, stranger] = [await service.signUp(), await service.signUp()]
   const { id } = await make(ada, [p('Water')])
   const visitor = await signedInVisitor(service, { userId: ada.user_id })

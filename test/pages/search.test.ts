@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import t from 'tap'
 import type { Client } from '../support/client.ts'
-import { runs } from '../support/property-runs.ts'
+import { runs } from '../support/runs.ts'
 import { startTestService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 import { signedInVisitor, type Visit, Visitor } from '../support/visitor.ts'
 import { startSearchService, untilFresh } from '../support/workers.ts'
 

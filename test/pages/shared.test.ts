@@ -1,14 +1,14 @@
-import t from 'tap'
 import type { BodyNode } from '../../shared/body/document.ts'
 import { h, node, p, text } from '../document/build.ts'
 import { uploaded } from '../support/attachments.ts'
 import { Client } from '../support/client.ts'
 import { make, put } from '../support/documents.ts'
 import { everyNode } from '../support/every-node.ts'
-import { startTestService } from '../support/service.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 import { translate } from '../support/translations.ts'
 
-const service = await startTestService(t, { RATE_SHARE_PER_MIN: '0' })
+const service = await sharedService({ RATE_SHARE_PER_MIN: '0' })
 const nobody = new Client({ origin: service.origin })
 
 t.test('a page has the direction of its language, and each text on it that of its own', async (t) => {

@@ -1,13 +1,14 @@
 import { createHook } from 'node:async_hooks'
 import { sql } from 'slonik'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { p, text } from '../document/build.ts'
 import type { Client } from '../support/client.ts'
 import { make } from '../support/documents.ts'
-import { startTestService } from '../support/service.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 import { hiddenFields, signedInVisitor, type Visit, Visitor } from '../support/visitor.ts'
 
-const service = await startTestService(t)
+const service = await sharedService()
 const password = 'trunk and tusk'
 
 t.test('a person shares a document, changes the link and revokes it', async (t) => {
@@ -104,7 +105,7 @@ t.test('viewers see the link and change nothing, and other workspaces see nothin
 })
 
 t.test('a form that is refused or counts as too much makes the server hash no password', async (t) => {
-  const limited = await startTestService(t, { RATE_WRITE_PER_MIN: '3' })
+  const limited = await sharedService({ RATE_WRITE_PER_MIN: '3' })
   const ada = await limited.signUp()
   const { id } = await make(ada, [p(text('x'))])
   const browser = await signedInVisitor(limited, { userId: ada.user_id })
@@ -126,7 +127,7 @@ t.test('an expired link says so, and links that the operator forbids are not off
     UPDATE public_shares SET expires_at = now() - interval '1 hour' WHERE document_id = ${id}`)
   t.match((await browser.get(page)).html, '<span class="badge bad">Expired</span>')
 
-  const closed = await startTestService(t, { PUBLIC_SHARE_ENABLED: 'false' })
+  const closed = await sharedService({ PUBLIC_SHARE_ENABLED: 'false' })
   const bob = await closed.signUp()
   const { id: closedId } = await make(bob, [p(text('x'))])
   const visitor = await signedInVisitor(closed, { userId: bob.user_id })

@@ -1,9 +1,9 @@
-import t from 'tap'
 import type { Client } from '../support/client.ts'
-import { startTestService } from '../support/service.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 import { signedInVisitor } from '../support/visitor.ts'
 
-const service = await startTestService(t)
+const service = await sharedService()
 
 t.test('a person sees the tags of a knowledge base, renames, merges and removes them', async (t) => {
   const { ada, visitor, page } = await start()

@@ -1,13 +1,13 @@
 import { request } from 'node:http'
 import fc from 'fast-check'
-import t from 'tap'
 import { readMarkdownFile } from '../../api/pages/workspace/markdown-file.ts'
-import { runs } from '../support/property-runs.ts'
-import { startTestService } from '../support/service.ts'
+import { runs } from '../support/runs.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 import { hiddenFields, signedInVisitor, type Visitor } from '../support/visitor.ts'
 import { manifestOf } from '../support/zips.ts'
 
-const service = await startTestService(t, { BODY_MAX_BYTES: '2000000' })
+const service = await sharedService({ BODY_MAX_BYTES: '2000000' })
 
 async function author() {
   const client = await service.signUp()

@@ -1,9 +1,9 @@
 import pg from 'pg'
-import t from 'tap'
 import { sql } from '../../shared/database/database.ts'
 import type { Client } from '../support/client.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
+import { t } from '../support/tap.ts'
 import { hiddenFields, signedInVisitor, Visitor } from '../support/visitor.ts'
 
 const service = await startTestService(t)

@@ -1,9 +1,9 @@
-import t from 'tap'
 import type { Client } from '../support/client.ts'
-import { startTestService } from '../support/service.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 import { hiddenFields, signedInVisitor } from '../support/visitor.ts'
 
-const service = await startTestService(t)
+const service = await sharedService()
 
 t.test('a person chooses documents in a folder and moves them to another', async (t) => {
   const { ada, visitor, kb, ids } = await start()

@@ -1,8 +1,8 @@
-import t from 'tap'
-import { startTestService } from '../support/service.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 import { signedInVisitor, Visitor } from '../support/visitor.ts'
 
-const shared = await startTestService(t)
+const shared = await sharedService()
 
 async function visitorOf(userId: string): Promise<Visitor> {
   return signedInVisitor(shared, { userId })

@@ -1,9 +1,9 @@
 import pg from 'pg'
-import t from 'tap'
 import { p, text } from '../document/build.ts'
 import { make, put } from '../support/documents.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
+import { t } from '../support/tap.ts'
 
 const { signUp, url } = await startTestService(t)
 

@@ -1,17 +1,17 @@
-import t from 'tap'
 import { node, p } from '../document/build.ts'
 import { uploaded } from '../support/attachments.ts'
 import type { Client, Reply } from '../support/client.ts'
 import { bodyOf, make, put } from '../support/documents.ts'
-import { startTestService } from '../support/service.ts'
+import { raceRounds } from '../support/runs.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
-const { signUp } = await startTestService(t)
-const rounds = Array.from({ length: 8 }, (_, index) => index)
+const { signUp } = await sharedService()
 const image = (attachmentId: string) => node('image', { attachmentId })
 
 t.test('a duplicate made while its original is deleted is whole, or is refused', async (t) => {
   const ada = await signUp()
-  for (const round of rounds) {
+  for (const round of raceRounds) {
     const { id } = await make(ada, [])
     const attachmentId = await uploaded(ada, { documentId: id })
     await put(ada, id, [image(attachmentId), p('text')])
@@ -28,7 +28,7 @@ t.test('a duplicate made while its original is deleted is whole, or is refused',
 t.test('a duplicate never shows a file of another document that is being deleted', async (t) => {
   const ada = await signUp()
   const keeper = await make(ada, [])
-  for (const round of rounds) {
+  for (const round of raceRounds) {
     const attachmentId = await uploaded(ada, { documentId: keeper.id })
     const { id } = await make(ada, [image(attachmentId), p('text')])
     const [reply, deletion] = await all(
@@ -50,7 +50,7 @@ t.test('a duplicate follows its original, or stands where it was, when the origi
   const bases: number[] = []
   for (const name of ['A', 'B']) bases.push((await ada.post('/knowledge-bases', { name })).body.data.id)
   const [a = 0, b = 0] = bases
-  for (const round of rounds) {
+  for (const round of raceRounds) {
     const folder = (await ada.post('/folders', { name: 'F', knowledge_base_id: a })).body.data.id
     const { id } = await make(ada, [p('text')], { folder_id: folder })
     const replies = await all(

@@ -1,11 +1,11 @@
-import t from 'tap'
 import { computationLoad } from '../../shared/computations/compute.ts'
 import { p } from '../document/build.ts'
 import type { Client, Reply } from '../support/client.ts'
 import { bodyOf, eventsOf, make, put, refused } from '../support/documents.ts'
-import { startTestService } from '../support/service.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
-const { signUp, database } = await startTestService(t, { VERSIONS_RETENTION: '1000' })
+const { signUp, database } = await sharedService({ VERSIONS_RETENTION: '1000' })
 
 const filler = 'some words of a long text '.repeat(10)
 

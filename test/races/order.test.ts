@@ -1,5 +1,5 @@
 import pg from 'pg'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import Type from 'typebox'
 import { sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
@@ -8,12 +8,13 @@ import { Client, type Reply } from '../support/client.ts'
 import { deadlocks } from '../support/deadlocks.ts'
 import { put } from '../support/documents.ts'
 import { startAnother } from '../support/event-streams.ts'
+import { raceRounds } from '../support/runs.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
+import { t } from '../support/tap.ts'
 
 const service = await startTestService(t)
 const { signUp, database, url } = service
-const rounds = Array.from({ length: 6 }, (_, index) => index)
 const Count = row(Type.Object({ count: Type.Number() }))
 
 t.test('moves to one place at once all succeed, and everybody reads one order', async (t) => {
@@ -21,7 +22,7 @@ t.test('moves to one place at once all succeed, and everybody reads one order', 
   for (const kind of ['documents', 'folders'] as const) {
     const { folder, ids } = await children(ada, kind)
     const [anchor, ...others] = ids
-    for (const round of rounds) {
+    for (const round of raceRounds) {
       const replies = await all(
         others.map((id) => () => ada.patch(`/${kind}/${id}`, { position: { after: anchor } })),
         round,
@@ -37,7 +38,7 @@ t.test('moves to one place at once all succeed, and everybody reads one order', 
 
 t.test('orders, moves, writes, duplicates and deletions of siblings pass one another without a deadlock', async (t) => {
   const ada = await signUp()
-  for (const round of rounds) {
+  for (const round of raceRounds) {
     const { base, folder, ids } = await children(ada, 'documents')
     const other = (await ada.post('/folders', { name: 'Other', knowledge_base_id: base })).body.data.id
     const [a = '', b = '', c = '', d = '', e = ''] = ids.map(String)
@@ -66,7 +67,7 @@ t.test('orders, moves, writes, duplicates and deletions of siblings pass one ano
 
 t.test('a place beside a document that is being deleted or moved is there, or is refused', async (t) => {
   const ada = await signUp()
-  for (const round of rounds) {
+  for (const round of raceRounds) {
     const { base, folder, ids } = await children(ada, 'documents')
     const [a = '', b = '', c = '', d = '', e = ''] = ids.map(String)
     const [afterB, afterD, deletion, move] = await all(
@@ -96,7 +97,7 @@ t.test('documents go to and fro together while all of them are placed, without a
     ids.push((await ada.post('/documents', { title: `T${index % 7}`, folder_id: one })).body.data.id)
   }
   const [first = '', second = '', third = '', ...others] = ids
-  for (const round of rounds) {
+  for (const round of raceRounds) {
     const replies = await all(
       [
         () => ada.patch(`/documents/${first}`, { folder_id: one, position: 'last' }),
@@ -160,7 +161,7 @@ t.test('a folder gets a place in another knowledge base while documents in it ar
   const ada = await signUp()
   const other = (await ada.post('/knowledge-bases', { name: 'Other' })).body.data.id as number
   const sibling = await folderIn(ada, other)
-  for (const round of rounds) {
+  for (const round of raceRounds) {
     const { base, folder, ids } = await children(ada, 'documents')
     const replies = await all(
       [

@@ -1,23 +1,23 @@
 import pg from 'pg'
-import t from 'tap'
 import { sql } from '../../shared/database/database.ts'
 import { workersOf } from '../../workers/types.ts'
 import { p } from '../document/build.ts'
 import type { Client, Reply } from '../support/client.ts'
 import { deadlocks } from '../support/deadlocks.ts'
 import { eventsOf, make, put } from '../support/documents.ts'
+import { raceRounds } from '../support/runs.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
+import { t } from '../support/tap.ts'
 import { translate } from '../support/translations.ts'
 import { startWorkers } from '../support/workers.ts'
 
 const service = await startTestService(t)
 const { signUp, database, url } = service
-const rounds = Array.from({ length: 6 }, (_, index) => index)
 
 t.test('of deletions with common documents one succeeds, and the others delete nothing else', async (t) => {
   const ada = await signUp()
-  for (const round of rounds) {
+  for (const round of raceRounds) {
     const ids = await made(ada, 5)
     const [a = '', b = '', c = '', d = '', e = ''] = ids
     // Every set has document c in common with all others, and is named in another order.
@@ -48,7 +48,7 @@ t.test('moves, deletions and writes of the same documents pass one another witho
   const ada = await signUp()
   const left = await base(ada)
   const right = await base(ada)
-  for (const round of rounds) {
+  for (const round of raceRounds) {
     const ids = await made(ada, 6)
     const backwards = ids.toReversed()
     const move = (ids: string[], place: number) => () => ada.post('/documents/move', { ids, knowledge_base_id: place })
@@ -75,7 +75,7 @@ t.test('moves, deletions and writes of the same documents pass one another witho
 t.test('of two moves of the same documents one comes last, for all of them', async (t) => {
   const ada = await signUp()
   const places = [await base(ada), await base(ada), await base(ada)]
-  for (const round of rounds) {
+  for (const round of raceRounds) {
     const ids = await made(ada, 5)
     const moves = places.map((place, index) => () => {
       const order = index % 2 === 0 ? ids : ids.toReversed()
@@ -94,7 +94,7 @@ t.test('of two moves of the same documents one comes last, for all of them', asy
 t.test('what moves into a folder that is being deleted goes with it or stays where it was', async (t) => {
   const ada = await signUp()
   const place = await base(ada)
-  for (const round of rounds) {
+  for (const round of raceRounds) {
     const ids = await made(ada, 3, { knowledge_base_id: place })
     const { body } = await ada.post('/folders', { name: 'Folder', knowledge_base_id: place })
     const folder = body.data.id
@@ -135,7 +135,7 @@ t.test('deletions of two workspaces wait for one another, and never in a circle'
 
 t.test('a document that is read while it is deleted is whole or missing, and the others are there', async (t) => {
   const ada = await signUp()
-  for (const round of rounds) {
+  for (const round of raceRounds) {
     const ids = await made(ada, 4)
     const read = () => ada.post('/documents/read', { ids, view: 'plain-text' })
     const replies = await all([read, read, () => ada.post('/documents/delete', { ids: ids.slice(1, 3) }), read], round)

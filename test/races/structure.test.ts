@@ -1,4 +1,3 @@
-import t from 'tap'
 import Type from 'typebox'
 import { sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
@@ -6,14 +5,15 @@ import { p } from '../document/build.ts'
 import type { Client, Reply } from '../support/client.ts'
 import { deadlocks } from '../support/deadlocks.ts'
 import { eventsOf, make, put } from '../support/documents.ts'
-import { startTestService } from '../support/service.ts'
+import { raceRounds } from '../support/runs.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
-const { signUp, database } = await startTestService(t)
-const rounds = Array.from({ length: 8 }, (_, index) => index)
+const { signUp, database } = await sharedService()
 
 t.test('a document that is deleted while others write to it is gone, and nothing comes after', async (t) => {
   const ada = await signUp()
-  for (const round of rounds) {
+  for (const round of raceRounds) {
     const { id, blocks } = await make(ada, [p('a'), p('b')])
     await put(ada, id, blocks)
     const path = `/documents/${id}`
@@ -42,7 +42,7 @@ t.test('a document that is deleted while others write to it is gone, and nothing
 t.test('what is created in a knowledge base that is being deleted goes with it or finds it gone', async (t) => {
   const ada = await signUp()
   await ada.post('/knowledge-bases', { name: 'Stays' })
-  for (const round of rounds) {
+  for (const round of raceRounds) {
     const base = (await ada.post('/knowledge-bases', { name: 'x' })).body.data.id
     const folder = (await ada.post('/folders', { name: 'f', knowledge_base_id: base })).body.data.id
     const create = (place: object) => () => ada.post('/documents', { title: 'x', ...place })
@@ -64,7 +64,7 @@ t.test('what is created in a knowledge base that is being deleted goes with it o
 })
 
 t.test('documents without a place share the one knowledge base that is made for them', async (t) => {
-  for (const _ of rounds.slice(0, 3)) {
+  for (const _ of raceRounds.slice(0, 3)) {
     const ada = await signUp()
     const replies = await Promise.all(Array.from({ length: 8 }, () => ada.post('/documents', { title: 'x' })))
     t.strictSame(new Set(replies.map(({ status }) => status)), new Set([201]))
@@ -74,7 +74,7 @@ t.test('documents without a place share the one knowledge base that is made for 
 })
 
 t.test('documents without a place go to the next knowledge base when the lowest is just deleted', async (t) => {
-  for (const round of rounds) {
+  for (const round of raceRounds) {
     const ada = await signUp()
     const base = async (name: string) => (await ada.post('/knowledge-bases', { name })).body.data.id as number
     const [lowest, next] = [await base('lowest'), await base('next')]
@@ -103,7 +103,7 @@ t.test(
     const ada = await signUp()
     const stays = (await ada.post('/knowledge-bases', { name: 'stays' })).body.data.id as number
     const haven = (await ada.post('/folders', { name: 'haven', knowledge_base_id: stays })).body.data.id
-    for (const round of rounds) {
+    for (const round of raceRounds) {
       const base = (await ada.post('/knowledge-bases', { name: 'goes' })).body.data.id
       const from = (await ada.post('/folders', { name: 'from', knowledge_base_id: base })).body.data.id
       const to = (await ada.post('/folders', { name: 'to', knowledge_base_id: base })).body.data.id

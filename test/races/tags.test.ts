@@ -1,4 +1,3 @@
-import t from 'tap'
 import Type from 'typebox'
 import { sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
@@ -8,6 +7,7 @@ import type { Client, Reply } from '../support/client.ts'
 import { deadlocks } from '../support/deadlocks.ts'
 import { eventsOf, make, put } from '../support/documents.ts'
 import { startTestService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
 const { signUp, database } = await startTestService(t)
 

@@ -1,11 +1,12 @@
-import t from 'tap'
 import { workersOf } from '../../workers/types.ts'
 import { p } from '../document/build.ts'
 import type { Client, Reply } from '../support/client.ts'
 import { bodyOf, put } from '../support/documents.ts'
 import { startModelStub } from '../support/model-stub.ts'
+import { raceRounds } from '../support/runs.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
+import { t } from '../support/tap.ts'
 import { marked } from '../support/translation-stub.ts'
 import { ok, type Translated, translate, unitsOf } from '../support/translations.ts'
 import { startWorkers } from '../support/workers.ts'
@@ -15,12 +16,11 @@ stub.answerWith(marked)
 const service = await startTestService(t, stub.env)
 const { signUp } = service
 await startWorkers(t, service, workersOf(['localization']))
-const rounds = Array.from({ length: 6 }, (_, index) => index)
 const words = ['one', 'two', 'three', 'four']
 
 t.test('applying while the source is written is before it or not at all', async (t) => {
   const ada = await signUp()
-  for (const round of rounds) {
+  for (const round of raceRounds) {
     const { made, job } = await translated(ada)
     const [applied, written] = await Promise.all([
       ada.post(`/translation-jobs/${job}/apply`, {}, { 'if-match': '*' }),
@@ -49,7 +49,7 @@ t.test('applying while the source is written is before it or not at all', async 
 
 t.test('a text that a person writes while a job is applied is kept, whoever is first', async (t) => {
   const ada = await signUp()
-  for (const round of rounds) {
+  for (const round of raceRounds) {
     const { made, job } = await translated(ada)
     const unit = (await unitsOf(ada, made.target))[round % words.length]
     const block = unit?.target_block_ids[0] ?? ''
@@ -68,7 +68,7 @@ t.test('a text that a person writes while a job is applied is kept, whoever is f
 
 t.test('of two who apply the same job one writes, and the other finds it applied', async (t) => {
   const ada = await signUp()
-  for (const _ of rounds) {
+  for (const _ of raceRounds) {
     const { made, job } = await translated(ada)
     const replies = await Promise.all(
       [1, 2, 3].map(() => ada.post(`/translation-jobs/${job}/apply`, {}, { 'if-match': '*' })),
@@ -85,7 +85,7 @@ t.test('of two who apply the same job one writes, and the other finds it applied
 
 t.test('a job never succeeds for a source that has changed before it ended', async (t) => {
   const ada = await signUp()
-  for (const round of rounds) {
+  for (const round of raceRounds) {
     const made = await translate(
       ada,
       words.map((word) => p(word)),
@@ -123,7 +123,7 @@ t.test('writers of a source and of its translations do not stop each other', asy
   const { variants } = ok(await ada.get(`/documents/${made.source.id}/translations`)).data
   const members: string[] = variants.map(({ id }: { id: string }) => id)
   const bodies = await Promise.all(members.map((id) => bodyOf(ada, id)))
-  const writes = rounds.flatMap((round) =>
+  const writes = raceRounds.flatMap((round) =>
     bodies.flatMap(({ id, blocks }) =>
       blocks.map(({ attrs }) => () => {
         const content = [{ type: 'text', text: `${id} ${round}` }]
@@ -131,7 +131,7 @@ t.test('writers of a source and of its translations do not stop each other', asy
       }),
     ),
   )
-  const reviews = rounds.flatMap(() =>
+  const reviews = raceRounds.flatMap(() =>
     members.slice(1).map((target) => async () => {
       const [unit] = await unitsOf(ada, target)
       const body = { target_document_id: target, review_status: 'current' }

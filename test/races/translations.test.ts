@@ -1,14 +1,15 @@
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import Type from 'typebox'
 import { sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
 import { p } from '../document/build.ts'
 import type { Client, Reply } from '../support/client.ts'
 import { eventsOf, make, put } from '../support/documents.ts'
-import { startTestService } from '../support/service.ts'
+import { raceRounds } from '../support/runs.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
-const { signUp, database } = await startTestService(t)
-const rounds = Array.from({ length: 6 }, (_, index) => index)
+const { signUp, database } = await sharedService()
 
 // Document sets of which no member is left, not even in the trash.
 const setsWithoutMembers = sql.fragment`document_sets s
@@ -17,7 +18,7 @@ const setsWithoutMembers = sql.fragment`document_sets s
 
 t.test('of activations at once one makes the set, and the others find it', async (t) => {
   const ada = await signUp()
-  for (const round of rounds) {
+  for (const round of raceRounds) {
     const { id } = await make(ada, [p('one')])
     const activation = { source_locale: 'en', target_locales: ['fr', 'de'] }
     const replies = await Promise.all([
@@ -37,7 +38,7 @@ t.test('of activations at once one makes the set, and the others find it', async
 
 t.test('of additions at once each locale is made once', async (t) => {
   const ada = await signUp()
-  for (const _ of rounds) {
+  for (const _ of raceRounds) {
     const id = await activated(ada, ['fr'])
     const locales = ['it', 'de', 'it', 'fr', 'it', 'pt']
     const replies = await Promise.all(locales.map((locale) => ada.post(`/documents/${id}/translations`, { locale })))
@@ -53,7 +54,7 @@ t.test('of additions at once each locale is made once', async (t) => {
 
 t.test('a source that is deleted while translations are added leaves whole ones or none', async (t) => {
   const ada = await signUp()
-  for (const round of rounds) {
+  for (const round of raceRounds) {
     const id = await activated(ada, [])
     const calls = [
       ...['it', 'de'].map((locale) => () => ada.post(`/documents/${id}/translations`, { locale })),
@@ -85,7 +86,7 @@ t.test('a source that is deleted while translations are added leaves whole ones 
 
 t.test('whoever deletes the last member of a set takes the set along', async (t) => {
   const ada = await signUp()
-  for (const round of rounds) {
+  for (const round of raceRounds) {
     const id = await activated(ada, ['fr', 'de', 'it'])
     const set = (await ada.get(`/documents/${id}/translations`)).body.data
     const deletions = set.variants.map((variant: { id: string; variant_role: string }) => {
@@ -109,7 +110,7 @@ t.test('whoever deletes the last member of a set takes the set along', async (t)
 
 t.test('a set is deactivated or extended, never both', async (t) => {
   const ada = await signUp()
-  for (const round of rounds) {
+  for (const round of raceRounds) {
     const id = await activated(ada, [])
     const calls = [
       () => ada.post(`/documents/${id}/translation/deactivate`),
@@ -135,7 +136,7 @@ t.test('a set is deactivated or extended, never both', async (t) => {
 t.test('what is translated in a knowledge base that is being deleted goes with it', async (t) => {
   const ada = await signUp()
   const other = (await ada.post('/knowledge-bases', { name: 'other' })).body.data.id
-  for (const round of rounds) {
+  for (const round of raceRounds) {
     const base = (await ada.post('/knowledge-bases', { name: 'x' })).body.data.id
     const id = await activated(ada, ['fr'], { knowledge_base_id: base })
     const plain = await make(ada, [p('plain')], { knowledge_base_id: base })
@@ -156,7 +157,7 @@ t.test('what is translated in a knowledge base that is being deleted goes with i
 
 t.test('a reader in a language that is being deleted gets the next best one', async (t) => {
   const ada = await signUp()
-  for (const _ of rounds) {
+  for (const _ of raceRounds) {
     const id = await activated(ada, ['fr', 'fr-CA'])
     const read = () => ada.get(`/documents/${id}/content?locale=fr-CA`)
     const replies = await Promise.all([

@@ -1,4 +1,3 @@
-import t from 'tap'
 import Type from 'typebox'
 import { sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
@@ -10,18 +9,19 @@ import { uploaded } from '../support/attachments.ts'
 import type { Client, Reply } from '../support/client.ts'
 import { deadlocks } from '../support/deadlocks.ts'
 import { eventsOf, make, put } from '../support/documents.ts'
+import { raceRounds } from '../support/runs.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
+import { t } from '../support/tap.ts'
 import { ok, translate, unitsOf } from '../support/translations.ts'
 import { startWorkers, untilFresh } from '../support/workers.ts'
 
 const service = await startTestService(t, { QUOTA_KNOWLEDGE_BASES: '100000', QUOTA_DOCUMENTS: '6' })
 const { signUp, database } = service
-const rounds = Array.from({ length: 8 }, (_, index) => index)
 
 t.test('of five restores at once one succeeds, and the document is there once', async (t) => {
   const ada = await signUp()
-  for (const _ of rounds) {
+  for (const _ of raceRounds) {
     const { id, blocks } = await make(ada, [p('a')])
     const entry = await deleted(ada, `/documents/${id}`)
     const replies = await all(Array.from({ length: 5 }, () => () => restore(ada, entry)))
@@ -34,7 +34,7 @@ t.test('of five restores at once one succeeds, and the document is there once', 
 
 t.test('of a restore and a purge one succeeds, and the document is there with its file, or neither is', async (t) => {
   const ada = await signUp()
-  for (const round of rounds) {
+  for (const round of raceRounds) {
     const { id } = await make(ada, [p('a')])
     const attachment = await uploaded(ada, { documentId: id })
     const entry = await deleted(ada, `/documents/${id}`)
@@ -58,7 +58,7 @@ t.test(
   async (t) => {
     const ada = await signUp()
     const base = ok(await ada.post('/knowledge-bases', { name: 'Base' })).data.id
-    for (const round of rounds) {
+    for (const round of raceRounds) {
       const folder = ok(await ada.post('/folders', { name: 'Folder', knowledge_base_id: base })).data.id
       const { id } = await make(ada, [p('a')], { folder_id: folder })
       const entry = await deleted(ada, `/documents/${id}`)
@@ -84,7 +84,7 @@ t.test(
   'a document that returns while its knowledge base goes is in the trash with it, or waits for a place',
   async (t) => {
     const ada = await signUp()
-    for (const round of rounds) {
+    for (const round of raceRounds) {
       const base = ok(await ada.post('/knowledge-bases', { name: 'Base' })).data.id
       const { id } = await make(ada, [p('a')], { knowledge_base_id: base })
       const entry = await deleted(ada, `/documents/${id}`)
@@ -112,7 +112,7 @@ t.test(
 
 t.test('documents that return while others are created never exceed the quota', async (t) => {
   const ada = await signUp()
-  for (const _ of rounds) {
+  for (const _ of raceRounds) {
     const ids = await Promise.all([1, 2, 3, 4].map(async () => (await make(ada, [p('a')])).id))
     const entries: string[] = []
     for (const id of ids) entries.push(await deleted(ada, `/documents/${id}`))
@@ -162,7 +162,7 @@ t.test('folders are created while many folders and documents come back', async (
 
 t.test('of a translation that returns and a new one in the same language one succeeds', async (t) => {
   const ada = await signUp()
-  for (const round of rounds.slice(0, 4)) {
+  for (const round of raceRounds.slice(0, 4)) {
     const { source, target } = await translate(ada, [p('one')])
     const entry = await deleted(ada, `/documents/${target}`)
     const calls = [
@@ -180,7 +180,7 @@ t.test('of a translation that returns and a new one in the same language one suc
 
 t.test('a source and its translation that return at once have their units again', async (t) => {
   const ada = await signUp()
-  for (const round of rounds.slice(0, 4)) {
+  for (const round of raceRounds.slice(0, 4)) {
     const { source, target } = await translate(ada, [p('one'), p('two')])
     const before = await unitsOf(ada, target)
     const order = round % 2 === 0 ? [source.id, target] : [target, source.id]
@@ -219,7 +219,7 @@ t.test(
 
 t.test('a document that is written, deleted and restored by several is whole at the end', async (t) => {
   const ada = await signUp()
-  for (const round of rounds) {
+  for (const round of raceRounds) {
     const { id } = await make(ada, [p('a')])
     const entry = await deleted(ada, `/documents/${id}`)
     const replies = await all([

@@ -1,13 +1,13 @@
-import t from 'tap'
 import Type from 'typebox'
 import { sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
 import { blockId, p, text } from '../document/build.ts'
 import type { Client, Reply } from '../support/client.ts'
 import { bodyOf, eventsOf, type Made, make, put, refused } from '../support/documents.ts'
-import { startTestService } from '../support/service.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
-const { signUp, database } = await startTestService(t, { VERSIONS_RETENTION: '1000' })
+const { signUp, database } = await sharedService({ VERSIONS_RETENTION: '1000' })
 const writers = Array.from({ length: 50 }, (_, index) => index)
 
 t.test(

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import t from 'tap'
+import { t } from '../support/tap.ts'
 
 const root = new URL('../..', import.meta.url)
 const { forbidden } = createRequire(import.meta.url)('../../.dependency-cruiser.cjs') as {

@@ -8,7 +8,6 @@ import GithubSlugger from 'github-slugger'
 import type { Nodes, Root } from 'mdast'
 import { remark } from 'remark'
 import remarkGfm from 'remark-gfm'
-import t from 'tap'
 import { describeApi } from '../../api/docs/openapi.ts'
 import { writeReference } from '../../api/docs/reference.ts'
 import { guideSectionOf, statusesOf } from '../../api/http/errors.ts'
@@ -24,7 +23,9 @@ import { errorCatalogue } from '../../shared/errors/error-catalogue.ts'
 import type { ErrorCode } from '../../shared/errors/errors.ts'
 import { make } from '../support/documents.ts'
 import { compiledCode, root } from '../support/processes.ts'
-import { startTestService } from '../support/service.ts'
+import { onlyLong } from '../support/run-options.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
 const chapters = new Map(chapterNames.map((name) => [name, readChapter(name)]))
 
@@ -68,8 +69,8 @@ t.test('settings, codes, endpoints and members of the guide are those of the ser
   const warnings = readFileSync(join(root, 'shared/body/document.ts'), 'utf8')
   const live = ['denial', 'save-status'].map((name) => readFileSync(join(root, `api/collab/${name}.ts`), 'utf8'))
   // The names of OAuth, as programs send and get them.
-  const oauth = ['support/oauth-program', 'oauth/requests.test', 'oauth/registration.test'].map((name) =>
-    readFileSync(join(root, `test/${name}.ts`), 'utf8'),
+  const oauth = ['support/oauth-program', 'sign-in/oauth/requests.test', 'sign-in/oauth/registration.test'].map(
+    (name) => readFileSync(join(root, `test/${name}.ts`), 'utf8'),
   )
   // The members of a message to the MCP endpoint, which the protocol names.
   const protocol = 'jsonrpc method params arguments'
@@ -152,7 +153,7 @@ t.test('no sentence of the guide is longer than a reader can hold', async (t) =>
 })
 
 t.test('people read each chapter as a page, agents as Markdown, and every link leads somewhere', async (t) => {
-  const { origin } = await startTestService(t)
+  const { origin } = await sharedService()
   const pages = new Map<string, string>()
   const open = async (path: string) => {
     if (!pages.has(path)) {
@@ -194,8 +195,8 @@ t.test('people read each chapter as a page, agents as Markdown, and every link l
   }
 })
 
-t.test('every example of the guide for the shell runs as it stands', async (t) => {
-  const service = await startTestService(t, { OPENAI_API_KEY: 'none', SUMMARY_MODEL: 'none' })
+t.test('every example of the guide for the shell runs as it stands', onlyLong, async (t) => {
+  const service = await sharedService({ OPENAI_API_KEY: 'none', SUMMARY_MODEL: 'none' })
   const client = await service.signUp()
   const directory = await mkdtemp(join(tmpdir(), 'documents-guide-'))
   t.teardown(() => rm(directory, { recursive: true, force: true }))

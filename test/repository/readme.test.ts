@@ -3,13 +3,13 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import t from 'tap'
 import { settings } from '../../shared/config/config.ts'
 import type { Setting } from '../../shared/config/settings.ts'
 import { queues } from '../../shared/jobs/queues.ts'
 import { freePort, parseProcfile } from '../../shared/start/processes.ts'
 import { workerTypes } from '../../workers/types.ts'
 import { root, startWholeService } from '../support/processes.ts'
+import { t } from '../support/tap.ts'
 
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
 

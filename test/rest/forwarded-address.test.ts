@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import t from 'tap'
 import { clientAddress, handedOnFor, handedOnHeader } from '../../shared/auth/forwarded-address.ts'
+import { t } from '../support/tap.ts'
 
 const secret = 's'.repeat(32)
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import openapiTS, { astToString } from 'openapi-typescript'
-import t from 'tap'
 import { describeApi } from '../../api/docs/openapi.ts'
 import { routes } from '../../api/routes/routes.ts'
+import { t } from '../support/tap.ts'
 import { typeErrors } from '../support/type-errors.ts'
 
 t.test('a typed client writes everything that can be written, without a cast', async (t) => {
@@ -42,14 +42,14 @@ t.test(
 )
 
 const types = `
-import type { components } from '../schema.ts'
+import type { components } from './schema.ts'
 type Schemas = components['schemas']
 type Node = Schemas['TiptapNodeInput']
 `
 
 const program = `
 import createClient from 'openapi-fetch'
-import type { paths } from '../schema.ts'
+import type { paths } from './schema.ts'
 ${types}
 const client = createClient<paths>({ baseUrl: 'https://acme.test/api/v1' })
 const version = 'sha256:' + '0'.repeat(64)

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import openapiTS, { astToString } from 'openapi-typescript'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import Type from 'typebox'
 import { describeApi } from '../../api/docs/openapi.ts'
 import { writeReference } from '../../api/docs/reference.ts'
@@ -13,7 +13,8 @@ import { readConfig } from '../../shared/config/config.ts'
 import { errorCatalogue } from '../../shared/errors/error-catalogue.ts'
 import { Text, TrimmedText } from '../../shared/schema/strings.ts'
 import { Client } from '../support/client.ts'
-import { startTestService } from '../support/service.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 import { typeErrors } from '../support/type-errors.ts'
 
 const run = promisify(execFile)
@@ -29,7 +30,7 @@ t.test('recursive schemas, guards and rare media types are described by valid Op
 })
 
 t.test('anyone reads the description and the reference without a token', async (t) => {
-  const { origin } = await startTestService(t, { PUBLIC_ORIGIN: 'https://documents.acme.test' })
+  const { origin } = await sharedService({ PUBLIC_ORIGIN: 'https://documents.acme.test' })
   const client = new Client({ origin })
   const description = await client.get('//api/openapi.json')
   t.equal(description.status, 200)
@@ -131,7 +132,7 @@ t.test('the reference names every endpoint and every error code', async (t) => {
 })
 
 t.test('a client generated from the description type-checks and works', async (t) => {
-  const { origin, signUp } = await startTestService(t)
+  const { origin, signUp } = await sharedService()
   const { token, email } = await signUp()
   const description = describeApi({ routes, origin })
   const schema = astToString(await openapiTS(description as never))
@@ -144,7 +145,7 @@ t.test('a client generated from the description type-checks and works', async (t
 // A client as a third party writes it: all its types come from the description.
 const program = `
 import createClient from 'openapi-fetch'
-import type { components, paths } from '../schema.ts'
+import type { components, paths } from './schema.ts'
 
 export async function main(service: { origin: string; token: string }) {
   const client = createClient<paths>({

@@ -1,8 +1,8 @@
 import pg from 'pg'
-import t from 'tap'
 import { deadLetterOf, queues } from '../../shared/jobs/queues.ts'
 import { Client } from '../support/client.ts'
 import { startTestService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
 const paths = ['/api/openapi.json', '/api-docs.md', '/healthz', '/readyz', '/metrics']
 

@@ -1,4 +1,3 @@
-import t from 'tap'
 import { workersOf } from '../../workers/types.ts'
 import { p, text } from '../document/build.ts'
 import { LiveProcess, Site, textAt } from '../live/site.ts'
@@ -7,6 +6,7 @@ import { startCountingProxy } from '../support/counting-proxy.ts'
 import { make, put } from '../support/documents.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import { startTestService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 import { startWorkers, untilFresh } from '../support/workers.ts'
 
 /*

@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import pg from 'pg'
-import t, { test } from 'tap'
 import { blockVector } from '../../shared/search/index/vector.ts'
 import { parseQuery } from '../../shared/search/matching/grammar.ts'
 import { matchTerms } from '../../shared/search/matching/match.ts'
@@ -9,7 +8,8 @@ import { type Field, type Tier, termWeight } from '../../shared/search/ranking/b
 import { cutCondition, upperBound } from '../../shared/search/ranking/cuts.ts'
 import { fieldWeights } from '../../shared/search/ranking/tuning.ts'
 import { createTestDatabase } from '../support/postgres.ts'
-import { runs } from '../support/property-runs.ts'
+import { runsTimes } from '../support/runs.ts'
+import { t } from '../support/tap.ts'
 
 const database = await createTestDatabase()
 const client = new pg.Client(database.url)
@@ -22,7 +22,7 @@ t.teardown(async () => {
 
 const languages = ['en']
 
-test('a search that says it is exact has left out nothing better', async () => {
+t.test('a search that says it is exact has left out nothing better', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(block(), { minLength: 30, maxLength: 30 }), cutQuery(), async (blocks, sought) => {
       const { q, weights, averageLength, cut } = sought
@@ -41,7 +41,7 @@ test('a search that says it is exact has left out nothing better', async () => {
         if (score * fieldWeights[field] > most + 1e-9) throw new Error(`${field} ${text} scores ${score} of ${most}`)
       })
     }),
-    { ...runs, numRuns: runs.numRuns * 2 },
+    runsTimes(2),
   )
 })
 

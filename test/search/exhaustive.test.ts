@@ -1,6 +1,6 @@
-import t from 'tap'
 import { p } from '../document/build.ts'
 import type { Client, Reply } from '../support/client.ts'
+import { t } from '../support/tap.ts'
 import { queryString, rewrite, searchV2, startSearchService, untilFresh, write } from '../support/workers.ts'
 
 const service = await startSearchService(t)

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
-import t from 'tap'
 import type { BodyNode } from '../../shared/body/document.ts'
 import { sql } from '../../shared/database/database.ts'
 import { p } from '../document/build.ts'
 import type { Client } from '../support/client.ts'
-import { runs } from '../support/property-runs.ts'
+import { runsTimes } from '../support/runs.ts'
+import { t } from '../support/tap.ts'
 import { startSearchService, untilFresh, write } from '../support/workers.ts'
 
 type Block = { types: string[]; text: string }
@@ -52,7 +52,7 @@ t.test('every filter leaves exactly the hits of the documents and blocks that pa
       const v1 = await search(ada, [...query, ['limit', 100]], '/search')
       t.strictSame(v1.map(idOf), results.map(idOf))
     }),
-    { ...runs, numRuns: Math.min(runs.numRuns, 60) },
+    runsTimes(0.6),
   )
 })
 
@@ -66,7 +66,7 @@ t.test('sorted by time, the newest documents come first, then the usual order', 
       t.strictSame(sorted.results, expected.slice(0, limit))
       t.equal(sorted.page.has_more, expected.length > limit)
     }),
-    { ...runs, numRuns: Math.min(runs.numRuns, 30) },
+    runsTimes(0.3),
   )
 })
 
@@ -104,7 +104,7 @@ t.test('grouped, a document has at most so many hits, and says how many more it 
         }
       },
     ),
-    { ...runs, numRuns: Math.min(runs.numRuns, 40) },
+    runsTimes(0.4),
   )
 })
 

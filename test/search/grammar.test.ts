@@ -1,9 +1,9 @@
 import fc from 'fast-check'
-import { test } from 'tap'
 import { parseQuery } from '../../shared/search/matching/grammar.ts'
-import { runs } from '../support/property-runs.ts'
+import { runsTimes } from '../support/runs.ts'
+import { t } from '../support/tap.ts'
 
-test('signs are read as the guide says', (t) => {
+t.test('signs are read as the guide says', (t) => {
   const expected: Record<string, string> = {
     'a b': 'a & b',
     '-a b': 'b ! a',
@@ -34,7 +34,7 @@ test('signs are read as the guide says', (t) => {
   t.end()
 })
 
-test('without operators and typing, a query is words and phrases', (t) => {
+t.test('without operators and typing, a query is words and phrases', (t) => {
   const { required, excluded } = parseQuery('-a title:b c* "d OR e" OR f')
   t.strictSame(
     required.map(([clause]) => [clause?.text, clause?.phrase, clause?.prefix, clause?.inTitle]),
@@ -44,7 +44,7 @@ test('without operators and typing, a query is words and phrases', (t) => {
   t.end()
 })
 
-test('only the last word is still being typed, and only if it can be the beginning of a word', (t) => {
+t.test('only the last word is still being typed, and only if it can be the beginning of a word', (t) => {
   const typed = (q: string) =>
     parseQuery(q, { syntax: 'operators', typing: true })
       .required.flat()
@@ -55,7 +55,7 @@ test('only the last word is still being typed, and only if it can be the beginni
   t.end()
 })
 
-test('a clause stands in its query where it says', (t) => {
+t.test('a clause stands in its query where it says', (t) => {
   const part = fc.oneof(
     fc.constantFrom('-', '"', 'title:', 'OR', '*', ' ', 'ab', 'é', '😀', '漢'),
     fc.string({ unit: 'grapheme' }),
@@ -70,12 +70,12 @@ test('a clause stands in its query where it says', (t) => {
       const sign = Array.from(text)[exclusionsAlone]
       if (sign !== '-' || required.flat().some((clause) => /^\w+$/.test(clause.text))) throw new Error(text)
     }),
-    { ...runs, numRuns: runs.numRuns * 5 },
+    runsTimes(5),
   )
   t.end()
 })
 
-test('ten thousand operators are read one by one', (t) => {
+t.test('ten thousand operators are read one by one', (t) => {
   const read = (q: string) => parseQuery(q, { syntax: 'operators', typing: true })
   t.equal(read(`a ${'-b '.repeat(10_000)}`).excluded.length, 10_000)
   t.equal(read(`${'a OR '.repeat(10_000)}b`).required.length, 1)

@@ -1,17 +1,17 @@
 import fc from 'fast-check'
-import { test } from 'tap'
 import { parseQuery } from '../../shared/search/matching/grammar.ts'
 import { type Highlight, highlightsOf } from '../../shared/search/matching/highlights.ts'
 import { contextOf, matchesOf, matchTerms } from '../../shared/search/matching/match.ts'
 import { requiredTerms } from '../../shared/search/matching/query.ts'
 import { matchesInWindows, windowSize, YieldingTurns } from '../../shared/search/matching/windows.ts'
 import { tokenise } from '../../shared/search/text/tokenise.ts'
-import { runs } from '../support/property-runs.ts'
+import { runs } from '../support/runs.ts'
+import { t } from '../support/tap.ts'
 import { anyText, fewWords } from './random-text.ts'
 
 const languages = ['en', 'de', 'fr', 'ru']
 
-test('every shown place of every term is marked, as it stands in the text', async (t) => {
+t.test('every shown place of every term is marked, as it stands in the text', async (t) => {
   for (const [text, q, marked] of [
     ['the herons and a heron', 'heron', ['herons', 'heron']],
     ['Ein Café, zwei Cafés', 'CAFE', ['Café', 'Cafés']],
@@ -34,14 +34,14 @@ test('every shown place of every term is marked, as it stands in the text', asyn
   }
 })
 
-test('a place that the text around the first match cuts off is not marked', async (t) => {
+t.test('a place that the text around the first match cuts off is not marked', async (t) => {
   const far = `heron ${'x '.repeat(38)}ab heron ${'x '.repeat(40)} heron`
   t.strictSame(markedIn(far, 'heron'), ['heron'])
   t.strictSame(markedIn(far.replace(' ab', ''), 'heron'), ['heron'])
   t.strictSame(markedIn(far.replace('x x x x ', ''), 'heron'), ['heron', 'heron'])
 })
 
-test('marks lie in the shown text, in order and apart, and hold nothing but what was searched for', async (t) => {
+t.test('marks lie in the shown text, in order and apart, and hold nothing but what was searched for', async (t) => {
   const pairs = fc.oneof(
     fc.tuple(anyText(), fewWords()),
     fc.tuple(fewWords(), fc.nat(), fc.nat()).map(([text, from, count]): [string, string] => {
@@ -68,7 +68,7 @@ test('marks lie in the shown text, in order and apart, and hold nothing but what
   t.pass()
 })
 
-test('no place of a word is left out, whatever stands around it', async (t) => {
+t.test('no place of a word is left out, whatever stands around it', async (t) => {
   const words = fc.constantFrom('heron', 'héron', '日本', 'ไทย', '😀', 'й', 'ﬁle', 'नमस्ते')
   const gaps = fc.constantFrom(' ', ', ', ' 😀 ', ' e\u0301 ', '\n', ' 𠮷 ', ' x ')
   fc.assert(
@@ -83,7 +83,7 @@ test('no place of a word is left out, whatever stands around it', async (t) => {
   t.pass()
 })
 
-test('a text of many windows has the marks that it has as a whole', async (t) => {
+t.test('a text of many windows has the marks that it has as a whole', async (t) => {
   const filler = 'no such word here '.repeat(Math.ceil(windowSize / 18))
   // The first window ends behind the first of the herons.
   const text = `${filler.slice(0, windowSize - 8)} heron, a second heron and herons ${filler}heron`
@@ -96,7 +96,7 @@ test('a text of many windows has the marks that it has as a whole', async (t) =>
   t.equal(highlightsOf(text, { first, near }).length, 3)
 })
 
-test('a text that is nothing but matches has no more marks than its context has characters', async (t) => {
+t.test('a text that is nothing but matches has no more marks than its context has characters', async (t) => {
   for (const text of ['a '.repeat(60_000), '档'.repeat(60_000), '😀'.repeat(30_000)]) {
     const [q = ''] = text
     const { shown, highlights } = highlighted(text, Array.from(text)[0] ?? q)

@@ -1,6 +1,6 @@
-import { test } from 'tap'
 import { parseQuery } from '../../shared/search/matching/grammar.ts'
 import { matchTerms } from '../../shared/search/matching/match.ts'
+import { t } from '../support/tap.ts'
 
 const probes = [
   {
@@ -58,13 +58,13 @@ const probes = [
 ]
 
 for (const { text, found, not } of probes) {
-  test(`a developer finds what stands in "${text}", whole and by its parts in order`, async (t) => {
+  t.test(`a developer finds what stands in "${text}", whole and by its parts in order`, async (t) => {
     for (const q of found) t.ok(find(text, q).first, q)
     for (const q of not) t.equal(find(text, q).first, null, q)
   })
 }
 
-test('a version is found with and without its v, and only as a version', async (t) => {
+t.test('a version is found with and without its v, and only as a version', async (t) => {
   for (const text of ['needs 2.1.0 or later', 'needs v2.1.0 or later', 'see refs/tags/V2.1.0']) {
     for (const q of ['2.1.0', 'v2.1.0', 'V2.1', '"v2.1.0"']) t.ok(find(text, q).first, `${q} in ${text}`)
   }
@@ -75,7 +75,7 @@ test('a version is found with and without its v, and only as a version', async (
   t.equal(find('needs v2.10', '2.1').first, null)
 })
 
-test('a name with capitals inside is one word of its sentence', async (t) => {
+t.test('a name with capitals inside is one word of its sentence', async (t) => {
   t.ok(find('see GitHub Actions', '"github actions"').first)
   t.ok(find('the iPhone now', '"The iPhone now"').first)
   t.ok(find('some javascript code', '"JavaScript code"').first)
@@ -85,7 +85,7 @@ test('a name with capitals inside is one word of its sentence', async (t) => {
   t.equal(find('fetchUser sendMail', '"user send"').first, null)
 })
 
-test('an identifier counts once, though it is indexed whole and in parts', async (t) => {
+t.test('an identifier counts once, though it is indexed whole and in parts', async (t) => {
   t.equal(find('fetchUser_v2 and fetchUser_v2', 'fetchUser_v2').matchCount, 2)
   t.same(find('see src/lib/db.ts', 'lib/db.ts').first, { start: 8, end: 17 })
 })

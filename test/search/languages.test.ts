@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { test } from 'tap'
 import { parseQuery } from '../../shared/search/matching/grammar.ts'
 import { matchTerms } from '../../shared/search/matching/match.ts'
 import { detectLanguage } from '../../shared/search/text/detect-language.ts'
 import { languageOf } from '../../shared/search/text/stems.ts'
+import { t } from '../support/tap.ts'
 
 const inScope = ['de', 'en', 'es', 'fr', 'ru', 'simple']
 
@@ -25,7 +25,7 @@ const corpora = {
 for (const [name, { language, found }] of Object.entries(corpora)) {
   const text = readFileSync(new URL(`corpus/${name}.md`, import.meta.url), 'utf8')
 
-  test(`a reader of ${name} finds what a text in ${name} says`, async (t) => {
+  t.test(`a reader of ${name} finds what a text in ${name} says`, async (t) => {
     for (const q of found) {
       const { first, matchCount } = matchTerms(text, { query: parseQuery(q), languages: inScope, language })
       t.ok(first, q)
@@ -33,12 +33,12 @@ for (const [name, { language, found }] of Object.entries(corpora)) {
     }
   })
 
-  test(`a text in ${name} without a locale is read as what it is`, async (t) => {
+  t.test(`a text in ${name} without a locale is read as what it is`, async (t) => {
     t.equal(detectLanguage(text), language)
   })
 }
 
-test('a compound is found whole and by its parts where they are hyphenated, not by its beginning', async (t) => {
+t.test('a compound is found whole and by its parts where they are hyphenated, not by its beginning', async (t) => {
   const text = readFileSync(new URL('corpus/de.md', import.meta.url), 'utf8')
   const finds = (q: string) =>
     matchTerms(text, { query: parseQuery(q), languages: inScope, language: 'de' }).first !== null
@@ -46,7 +46,7 @@ test('a compound is found whole and by its parts where they are hyphenated, not 
   for (const q of ['Datenbank', 'Sicherung']) t.notOk(finds(q), q)
 })
 
-test('a text of a few words is found by other forms of them, though nothing tells its language', async (t) => {
+t.test('a text of a few words is found by other forms of them, though nothing tells its language', async (t) => {
   const forms = {
     'Elephants drink water': ['elephant', 'drinks'],
     Running: ['run', 'runs'],
@@ -61,7 +61,7 @@ test('a text of a few words is found by other forms of them, though nothing tell
   }
 })
 
-test('a word with letters of its language is found by other forms of it', async (t) => {
+t.test('a word with letters of its language is found by other forms of it', async (t) => {
   const forms = {
     Größen: 'Größe',
     niños: 'niño',
@@ -83,11 +83,11 @@ test('a word with letters of its language is found by other forms of it', async 
   t.equal(detectLanguage('the café and its menu'), 'en', 'stop words say more than a letter')
 })
 
-test('a text without words of a language that is stemmed is not taken for one', async (t) => {
+t.test('a text without words of a language that is stemmed is not taken for one', async (t) => {
   for (const text of ['', '12 345', '漢字', 'สวัสดี', '😀']) t.equal(detectLanguage(text), 'simple', text)
 })
 
-test('a locale decides the language, whatever its script and region', async (t) => {
+t.test('a locale decides the language, whatever its script and region', async (t) => {
   t.same(['de-AT', 'nb', 'nn-NO', 'pt-BR', 'zh-Hant-TW', 'xx'].map(languageOf), [
     'de',
     'no',

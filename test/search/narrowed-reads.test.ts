@@ -1,5 +1,4 @@
 import pg from 'pg'
-import t from 'tap'
 import { searchTopK } from '../../shared/search/search.ts'
 import type { DocumentFilters } from '../../shared/search/statement/request.ts'
 import { rowsReadBy, statementsOf } from '../support/plans.ts'
@@ -7,6 +6,7 @@ import { textOf } from '../support/ranked-texts.ts'
 import { writeBlocks } from '../support/search-blocks.ts'
 import { copyIndexedDocuments } from '../support/search-copies.ts'
 import { startTestService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
 // 10,080 documents of two blocks. The documents were changed one minute after the other, a hundredth by another user.
 const documents = 10_080

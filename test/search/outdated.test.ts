@@ -1,9 +1,9 @@
-import t from 'tap'
 import Type from 'typebox'
 import { sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
 import { tokeniserEpoch } from '../../shared/search/text/tokenise.ts'
 import { startTestService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
 const service = await startTestService(t)
 const { database } = service

@@ -1,10 +1,10 @@
-import t from 'tap'
 import type { Queryable } from '../../shared/database/database.ts'
 import { type SearchDatabase, searchTopK } from '../../shared/search/search.ts'
 import { writeBlocks } from '../support/search-blocks.ts'
-import { startTestService } from '../support/service.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
-const service = await startTestService(t)
+const service = await sharedService()
 
 t.test('the best blocks come first though there are too few with much of both words', async (t) => {
   const short = Array.from({ length: 5 }, (_, block) => `kernel memory ${others(6, `short${block}`)}`)

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
-import t from 'tap'
 import Type, { type TSchema } from 'typebox'
 import { searchRoutes } from '../../api/routes/search/search.ts'
 import type { Reply } from '../support/client.ts'
-import { runs } from '../support/property-runs.ts'
+import { runs } from '../support/runs.ts'
+import { t } from '../support/tap.ts'
 import { startSearchService, untilFresh, write } from '../support/workers.ts'
 
 /*
@@ -68,7 +68,7 @@ for (const spec of searchRoutes) {
         if (reply.status !== 200) return refusedRightly(reply)
         for (const hit of hitsOf(reply)) agrees(hit, query)
       }),
-      { ...runs, numRuns: Math.min(runs.numRuns, 150) },
+      runs,
     )
     t.ok((seen.get(200) ?? 0) > 20, JSON.stringify([...seen]))
   })

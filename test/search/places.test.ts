@@ -1,10 +1,10 @@
 import fc from 'fast-check'
-import t from 'tap'
 import type { BodyNode } from '../../shared/body/document.ts'
 import { sql } from '../../shared/database/database.ts'
 import { p, ul } from '../document/build.ts'
 import type { Client } from '../support/client.ts'
-import { runs } from '../support/property-runs.ts'
+import { runsTimes } from '../support/runs.ts'
+import { t } from '../support/tap.ts'
 import { rewrite, searchV2, startSearchService, untilFresh, write } from '../support/workers.ts'
 
 const service = await startSearchService(t)
@@ -26,7 +26,7 @@ t.test('every hit names a block of the present body, whatever was written and mo
       await untilFresh(ada)
       t.strictSame(await found(ada), await standing(ada, id))
     }),
-    { ...runs, numRuns: Math.min(runs.numRuns, 40) },
+    runsTimes(0.4),
   )
 })
 

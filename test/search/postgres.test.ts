@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import pg from 'pg'
-import t, { test } from 'tap'
 import { blockVector } from '../../shared/search/index/vector.ts'
 import { parseQuery } from '../../shared/search/matching/grammar.ts'
 import { matchTerms } from '../../shared/search/matching/match.ts'
 import { conjunction, halfCondition, termQueries } from '../../shared/search/matching/query.ts'
 import { createTestDatabase } from '../support/postgres.ts'
-import { runs } from '../support/property-runs.ts'
+import { runs, runsTimes } from '../support/runs.ts'
+import { t } from '../support/tap.ts'
 import { anyText, fewWords } from './random-text.ts'
 
 const database = await createTestDatabase()
@@ -18,7 +18,7 @@ t.teardown(async () => {
   await database.drop()
 })
 
-test('any text can be indexed and any query asked', async (t) => {
+t.test('any text can be indexed and any query asked', async (t) => {
   await fc.assert(
     fc.asyncProperty(anyText(), anyText(), async (text, q) => {
       const terms = termQueries(parseQuery(q), ['en', 'de'])
@@ -31,7 +31,7 @@ test('any text can be indexed and any query asked', async (t) => {
   t.pass()
 })
 
-test('the index finds a block exactly when its matches can be shown', async (t) => {
+t.test('the index finds a block exactly when its matches can be shown', async (t) => {
   const language = fc.constantFrom('en', 'de', 'fr', 'ru', 'simple')
   const pair = fc.tuple(fc.oneof(fewWords(), anyText()), fc.oneof(fewWords(), anyText()))
   const sought = fc.oneof(
@@ -52,18 +52,18 @@ test('the index finds a block exactly when its matches can be shown', async (t) 
       if (terms.length >= 3 && enough && !relaxed) throw new Error('half of the terms are not found')
       if (terms.length >= 3 && terms.length <= 4 && relaxed && !enough) throw new Error('less than half is found')
     }),
-    { ...runs, numRuns: runs.numRuns * 2 },
+    runsTimes(2),
   )
   t.pass()
 })
 
-test('a block of another scope is not found', async (t) => {
+t.test('a block of another scope is not found', async (t) => {
   const terms = termQueries(parseQuery('box'), ['en'])
   t.equal(await indexFinds(vectorOf('a box'), conjunction(terms, ['@w1', '@k2'])), true)
   t.equal(await indexFinds(vectorOf('a box'), conjunction(terms, ['@w1', '@k3'])), false)
 })
 
-test('a book in one block can be indexed and is found by its first words', async (t) => {
+t.test('a book in one block can be indexed and is found by its first words', async (t) => {
   const words = Array.from({ length: 150_000 }, (_, index) => `word${index.toString(36)} the`).join(' ')
   const book = { text: `Ouverture ${words} ${'x'.repeat(5000)}`, language: 'en', isTitle: false, isHeading: false }
   const { tsv, length } = blockVector({ ...book, scopes: ['@w1'] })
@@ -74,7 +74,7 @@ test('a book in one block can be indexed and is found by its first words', async
   t.equal(await finds('"word1 wordp00"'), false, 'words far in do not fall together')
 })
 
-test('short and telling blocks are in the tiers that are ranked first', async (t) => {
+t.test('short and telling blocks are in the tiers that are ranked first', async (t) => {
   const vector = (text: string, isTitle = false) =>
     blockVector({ text, language: 'en', isTitle, isHeading: false, scopes: [] }).tsv
   t.equal(await indexFinds(vector('a kernel that says much '.repeat(12)), `'3^kernel'`), true)

@@ -1,16 +1,16 @@
 import fc from 'fast-check'
-import { test } from 'tap'
 import { parseQuery } from '../../shared/search/matching/grammar.ts'
 import { contextOf, matchTerms } from '../../shared/search/matching/match.ts'
 import { termQueries } from '../../shared/search/matching/query.ts'
 import { fold, normalise } from '../../shared/search/text/fold.ts'
 import { tokenise } from '../../shared/search/text/tokenise.ts'
-import { runs } from '../support/property-runs.ts'
+import { runs } from '../support/runs.ts'
+import { t } from '../support/tap.ts'
 import { anyText, fewWords } from './random-text.ts'
 
 const languages = ['en', 'de', 'fr', 'ru']
 
-test('whatever a document says, its words are shown where they stand in it', async (t) => {
+t.test('whatever a document says, its words are shown where they stand in it', async (t) => {
   fc.assert(
     fc.property(anyText(), (text) => {
       let position = 1
@@ -28,7 +28,7 @@ test('whatever a document says, its words are shown where they stand in it', asy
   t.pass()
 })
 
-test('every word of a text is found in it', async (t) => {
+t.test('every word of a text is found in it', async (t) => {
   fc.assert(
     fc.property(anyText(), (text) => {
       for (const word of wordsOf(text)) mustFind(text, word)
@@ -38,7 +38,7 @@ test('every word of a text is found in it', async (t) => {
   t.pass()
 })
 
-test('words in a row are found in their text when they are quoted', async (t) => {
+t.test('words in a row are found in their text when they are quoted', async (t) => {
   fc.assert(
     fc.property(anyText(), fc.nat(), fc.nat(), (text, from, count) => {
       const words = wordsOf(text)
@@ -50,7 +50,7 @@ test('words in a row are found in their text when they are quoted', async (t) =>
   t.pass()
 })
 
-test('any stretch of Chinese, Japanese, Korean or Thai text is found in it', async (t) => {
+t.test('any stretch of Chinese, Japanese, Korean or Thai text is found in it', async (t) => {
   const texts = fc.constantFrom(
     '档案每年搬迁一次',
     'データベースの記録を確認',
@@ -70,7 +70,7 @@ test('any stretch of Chinese, Japanese, Korean or Thai text is found in it', asy
   t.pass()
 })
 
-test('the words around a hit are those of the text, at most 80 characters a side, none of them broken', async (t) => {
+t.test('the words around a hit are those of the text, at most 80 characters a side, none of them broken', async (t) => {
   fc.assert(
     fc.property(anyText(), anyText(), anyText(), (left, middle, right) => {
       const text = left.repeat(4) + middle + right.repeat(4)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import t from 'tap'
-import { runs } from '../support/property-runs.ts'
+import { runs } from '../support/runs.ts'
+import { t } from '../support/tap.ts'
 import { queryString, searchV2, startSearchService, untilFresh, write } from '../support/workers.ts'
 
 const service = await startSearchService(t)

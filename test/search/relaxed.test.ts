@@ -1,5 +1,5 @@
-import t from 'tap'
 import { h, p } from '../document/build.ts'
+import { t } from '../support/tap.ts'
 import { searchV2, startSearchService, untilFresh, write } from '../support/workers.ts'
 
 const service = await startSearchService(t)

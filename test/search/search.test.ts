@@ -1,6 +1,6 @@
-import t from 'tap'
 import { h, node, p, text, ul } from '../document/build.ts'
 import type { Client } from '../support/client.ts'
+import { t } from '../support/tap.ts'
 import { searchV2, startSearchService, untilFresh, write } from '../support/workers.ts'
 
 const service = await startSearchService(t)

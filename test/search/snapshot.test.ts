@@ -1,6 +1,6 @@
-import t from 'tap'
 import { type Queryable, sql } from '../../shared/database/database.ts'
 import { type SearchDatabase, searchTopK } from '../../shared/search/search.ts'
+import { t } from '../support/tap.ts'
 import { startSearchService, untilFresh, write } from '../support/workers.ts'
 
 const service = await startSearchService(t)

@@ -1,35 +1,35 @@
 import fc from 'fast-check'
-import { test } from 'tap'
 import { editDistance, mostEdits, probesOf } from '../../shared/search/text/spelling.ts'
-import { runs } from '../support/property-runs.ts'
+import { runsTimes } from '../support/runs.ts'
+import { t } from '../support/tap.ts'
 
 const letters = fc.array(fc.constantFrom('a', 'b', 'c', 'é', 'ж', '😀'), { maxLength: 12 })
 
-test('the number of typing errors between two words is counted as its definition says', (t) => {
+t.test('the number of typing errors between two words is counted as its definition says', (t) => {
   fc.assert(
     fc.property(letters, letters, fc.constantFrom(1, 2), (left, right, most) => {
       const expected = Math.min(plainDistance(left, right), most + 1)
       const counted = editDistance(left, right, most)
       if (counted !== expected) throw new Error(`${left.join('')} ${right.join('')}: ${counted}, not ${expected}`)
     }),
-    { ...runs, numRuns: runs.numRuns * 5 },
+    runsTimes(5),
   )
   t.end()
 })
 
-test('every word that is one error away is looked for', (t) => {
+t.test('every word that is one error away is looked for', (t) => {
   const word = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 4, maxLength: 7 })
   fc.assert(
     fc.property(word, fc.nat(), fc.constantFrom('insert', 'delete', 'replace', 'swap'), (typed, at, edit) => {
       const meant = edited(typed, at, edit)
       if (!isProbed(meant.join(''), typed.join(''), 1)) throw new Error(`${typed.join('')} misses ${meant.join('')}`)
     }),
-    { ...runs, numRuns: runs.numRuns * 5 },
+    runsTimes(5),
   )
   t.end()
 })
 
-test('short words are left alone, and long words may have two errors', (t) => {
+t.test('short words are left alone, and long words may have two errors', (t) => {
   t.strictSame([3, 4, 7, 8, 40].map(mostEdits), [0, 1, 1, 2, 2])
   t.ok(isProbed('middleware', 'midlewaer', 2))
   t.ok(isProbed('documentation', 'dokumentatoin', 2))

@@ -1,15 +1,15 @@
 import pg from 'pg'
-import t from 'tap'
 import { sql } from '../../shared/database/database.ts'
 import { searchTopK } from '../../shared/search/search.ts'
 import type { SearchScope } from '../../shared/search/statement/request.ts'
 import { countInScope } from '../../shared/search/statement/vocabulary.ts'
 import { rowsReadBy, statementsOf } from '../support/plans.ts'
 import { writeBlocks } from '../support/search-blocks.ts'
-import { startTestService } from '../support/service.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
 // The first documents have 2,400 blocks with `system`. The last document has a single one, behind all others.
-const service = await startTestService(t)
+const service = await sharedService()
 const texts = Array.from({ length: 3600 }, (_, index) => (index % 3 === 2 ? 'some other words' : 'the system runs'))
 const { scope, workspaceId, ids } = await writeBlocks(service, {
   texts: [...texts, 'filler', 'filler', 'configure the system', 'filler', 'filler', 'a sistem of others'],

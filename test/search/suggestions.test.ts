@@ -1,5 +1,5 @@
-import t from 'tap'
 import type { Client } from '../support/client.ts'
+import { t } from '../support/tap.ts'
 import { rewrite, searchV2, startSearchService, untilFresh, write } from '../support/workers.ts'
 
 const service = await startSearchService(t)

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
-import { test } from 'tap'
 import { parseQuery } from '../../shared/search/matching/grammar.ts'
 import { requiredTerms } from '../../shared/search/matching/query.ts'
 import { windowSize, windowsOf } from '../../shared/search/matching/windows.ts'
 import { rankHits } from '../../shared/search/rank.ts'
 import type { Hit } from '../../shared/search/statement/hits.ts'
-import { runs } from '../support/property-runs.ts'
+import { runs } from '../support/runs.ts'
+import { t } from '../support/tap.ts'
 
-test('no character of a long text goes unsearched', async () => {
+t.test('no character of a long text goes unsearched', async () => {
   const part = fc.constantFrom(
     'word ',
     'x'.repeat(40_000),
@@ -29,7 +29,7 @@ test('no character of a long text goes unsearched', async () => {
   )
 })
 
-test('a phrase at the border of two windows is found', async (t) => {
+t.test('a phrase at the border of two windows is found', async (t) => {
   const filler = 'ice '.repeat((windowSize - 4) / 4)
   const [found] = await rank(`${filler}red fox ${filler}`, '"red fox"')
   t.match(found, { matchCount: 1, context: { match: 'red fox' }, explanation: { exact: false } })
@@ -37,7 +37,7 @@ test('a phrase at the border of two windows is found', async (t) => {
   t.match(whole, { explanation: { exact: true } })
 })
 
-test('others are served while a long text is searched', async (t) => {
+t.test('others are served while a long text is searched', async (t) => {
   let served = 0
   let searching = true
   const serve = () => {

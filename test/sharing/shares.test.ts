@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
-import t from 'tap'
 import { Type } from 'typebox'
 import { inTransaction, sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
@@ -9,9 +8,11 @@ import { uploaded } from '../support/attachments.ts'
 import { Client, type Reply } from '../support/client.ts'
 import { make, put, refused } from '../support/documents.ts'
 import { eventually } from '../support/peers.ts'
-import { startTestService } from '../support/service.ts'
+import { runsTimes } from '../support/runs.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
-const service = await startTestService(t, { TRUST_PROXY: '1' })
+const service = await sharedService({ TRUST_PROXY: '1' })
 const nobody = new Client({ origin: service.origin })
 const secretTitle = 'Merger with Umbrella'
 const password = 'trunk and tusk'
@@ -360,7 +361,7 @@ t.test('changes at the same time all count, in whatever order they come', async 
       t.strictSame(new Set(replies.map(({ status }) => status)), new Set([200]))
       t.match((await listed(ada, `document_id=${id}`)).data, [{ expires_at, has_password: true }])
     }),
-    { numRuns: 3 },
+    runsTimes(0.03),
   )
   const ends = await Promise.all([
     ada.delete(`/public-shares/${share_id}`),

@@ -1,11 +1,11 @@
 import { sql } from 'slonik'
-import t from 'tap'
 import { publicDocument } from '../../shared/sharing/public-document.ts'
 import { node, p, text } from '../document/build.ts'
 import { samples, uploaded } from '../support/attachments.ts'
 import { Client } from '../support/client.ts'
 import { eventsOf, make, put, refused } from '../support/documents.ts'
-import { startTestService } from '../support/service.ts'
+import { sharedService, startTestService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
 const origin = 'https://kb.example.test'
 const service = await startTestService(t, { PUBLIC_ORIGIN: origin })
@@ -152,7 +152,7 @@ t.test('readers of a page that did not change wait for no rendering', async (t) 
 })
 
 t.test('readers of one address cannot use up the service', async (t) => {
-  const limited = await startTestService(t, { RATE_SHARE_PER_MIN: '4', TRUST_PROXY: '1' })
+  const limited = await sharedService({ RATE_SHARE_PER_MIN: '4', TRUST_PROXY: '1' })
   const ada = await limited.signUp()
   const { id } = await make(ada, [p(text('x'))])
   const path = await share(ada, id)
@@ -295,7 +295,7 @@ t.test('colours and alignment are allowed one by one, however many a document ha
 })
 
 t.test('an operator can do without public links', async (t) => {
-  const closed = await startTestService(t, { PUBLIC_SHARE_ENABLED: 'false' })
+  const closed = await sharedService({ PUBLIC_SHARE_ENABLED: 'false' })
   const ada = await closed.signUp()
   const { id } = await make(ada, [p(text('x'))])
   refused(t, await ada.post(`/documents/${id}/public-share`), { status: 403, code: 'public_share_disabled' })

@@ -1,10 +1,10 @@
 import pg from 'pg'
-import t from 'tap'
 import { sql } from '../../shared/database/database.ts'
 import { p } from '../document/build.ts'
 import { make, put } from '../support/documents.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
+import { t } from '../support/tap.ts'
 
 const service = await startTestService(t)
 const { database } = service

@@ -1,9 +1,9 @@
 import { sql } from 'slonik'
-import t from 'tap'
 import { pendingPerAddress } from '../../shared/auth/device/authorization.ts'
 import { scopes } from '../../shared/auth/scopes.ts'
 import { Client } from '../support/client.ts'
 import { startTestService, type TestService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 import { signedInVisitor, type Visitor } from '../support/visitor.ts'
 
 const readOnly = scopes.filter((scope) => scope.endsWith(':read'))

@@ -1,7 +1,7 @@
-import t from 'tap'
 import { sql } from '../../shared/database/database.ts'
 import { Client } from '../support/client.ts'
 import { startTestService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
 t.test('a caller learns who they are, what their token may do and in which workspaces', async (t) => {
   const { signUp } = await startTestService(t)

@@ -1,7 +1,8 @@
 import { sql } from 'slonik'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { openIdClient, startIssuer } from '../support/openid-issuer.ts'
-import { startTestService } from '../support/service.ts'
+import { sharedService, startTestService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 import { Visitor } from '../support/visitor.ts'
 
 const callback = 'http://localhost:3000/login/openid/callback'
@@ -108,7 +109,7 @@ t.test('while the organisation does not answer, people are told and passwords go
 })
 
 t.test('without a provider there is no trace of one', async (t) => {
-  const { origin } = await startTestService(t)
+  const { origin } = await sharedService()
   const browser = new Visitor(origin)
   t.notMatch((await browser.get('/login')).html, 'openid')
   for (const path of ['/login/openid', '/login/openid/callback?code=x']) t.equal((await browser.get(path)).status, 404)

@@ -1,10 +1,10 @@
 import { sql } from 'slonik'
-import t from 'tap'
 import { deleteExpiredSignIns, sessionLimits } from '../../shared/auth/sessions.ts'
 import { createSignInLink } from '../../shared/auth/sign-in-links.ts'
 import { startApi, startProcess } from '../support/processes.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
+import { t } from '../support/tap.ts'
 import { hiddenFields, signedInVisitor, Visitor } from '../support/visitor.ts'
 
 const service = await startTestService(t)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
-import t from 'tap'
 import { mintTicket, readTicket } from '../../shared/auth/tickets.ts'
-import { runs } from '../support/property-runs.ts'
+import { runs } from '../support/runs.ts'
+import { t } from '../support/tap.ts'
 
 const secret = 's'.repeat(32)
 const facts = { documentId: 'doc_1', userId: 'usr_1', sessionId: 'x'.repeat(43), now: 1_000_000 }

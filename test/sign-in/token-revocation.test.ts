@@ -1,10 +1,10 @@
-import t from 'tap'
 import { Client } from '../support/client.ts'
 import { refused } from '../support/documents.ts'
-import { startTestService } from '../support/service.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
 t.test('a program that signs out leaves no token behind, and ends no token but its own', async (t) => {
-  const { origin, signUp } = await startTestService(t)
+  const { origin, signUp } = await sharedService()
   const [ada, other] = [await signUp(), await signUp()]
   const nobody = new Client({ origin })
   const almost = `${ada.token.slice(0, -1)}${ada.token.endsWith('x') ? 'y' : 'x'}`

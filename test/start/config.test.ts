@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import fc from 'fast-check'
-import t from 'tap'
 import { ConfigError, readConfig, settings } from '../../shared/config/config.ts'
 import type { Setting } from '../../shared/config/settings.ts'
+import { runsTimes } from '../support/runs.ts'
+import { t } from '../support/tap.ts'
 
 const entries: [string, Setting<unknown>][] = Object.entries(settings)
 const secrets = { SESSION_SECRET: 's'.repeat(32), TOKEN_PEPPER: 'p'.repeat(32) }
@@ -134,7 +135,7 @@ t.test('whatever is given is taken or refused by name, and a secret never appear
       }
       return true
     }),
-    { numRuns: Number(process.env['FC_RUNS'] ?? 200) },
+    runsTimes(2),
   )
   const declared = entries.filter(([, { secret }]) => secret).map(([name]) => name)
   t.same(declared, [

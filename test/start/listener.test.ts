@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
-import t from 'tap'
 import { listen } from '../../shared/database/listener.ts'
 import { createTestDatabase } from '../support/postgres.ts'
+import { t } from '../support/tap.ts'
 
 t.test('a connection that is lost while it begins to listen is made again', async (t) => {
   const { url, drop } = await createTestDatabase()

@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { sql } from 'slonik'
-import t from 'tap'
 import { loggerTo } from '../../shared/process/log.ts'
 import { root } from '../support/processes.ts'
-import { startTestService } from '../support/service.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
 t.test('a failed statement is logged without what was written or read', async (t) => {
-  const { database } = await startTestService(t)
+  const { database } = await sharedService()
   const lines: string[] = []
   const log = loggerTo({ write: (line) => void lines.push(line) }, { service: 'test', level: 'info' })
   const statements = [
@@ -42,7 +42,7 @@ t.test('no secret comes into a log, however deep it stands', async (t) => {
 t.test('a person reads one plain line for each event, a program one of JSON', async (t) => {
   const logged = async (format: string) => {
     const config = JSON.stringify({ LOG_LEVEL: 'info', LOG_FORMAT: format })
-    const program = `const { createLogger } = await import('../shared/process/log.ts')
+    const program = `const { createLogger } = await import('./shared/process/log.ts')
       createLogger({ service: 'api', config: ${config} }).info({ route: '/me', token: 'hush' }, 'request')`
     const { stdout } = await promisify(execFile)(process.execPath, ['-e', program], { cwd: root })
     return stdout

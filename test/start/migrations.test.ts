@@ -4,14 +4,16 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { PgBoss } from 'pg-boss'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { migrationNames } from '../../shared/migrations/migration-files.ts'
 import { migrate } from '../../shared/migrations/migrations.ts'
 import { startEmbeddedPostgres } from '../../shared/start/embedded-postgres.ts'
 import { Client } from '../support/client.ts'
 import { createBareDatabase, createTestDatabase } from '../support/postgres.ts'
 import { startApi, startProcess, startWorker } from '../support/processes.ts'
+import { onlyLong } from '../support/run-options.ts'
 import { bootstrapToken } from '../support/site.ts'
+import { t } from '../support/tap.ts'
 
 const debianPostgres = '/usr/lib/postgresql/15/bin'
 
@@ -73,7 +75,7 @@ t.test('a migration that is killed half-way is completed by the next run', async
 
 t.test(
   'a site on PostgreSQL 15 has the whole service: it migrates, writes and finds',
-  { skip: !existsSync(debianPostgres) && `${debianPostgres} does not exist` },
+  { skip: onlyLong.skip || (!existsSync(debianPostgres) && `${debianPostgres} does not exist`) },
   async (t) => {
     const directory = mkdtempSync(join(tmpdir(), 'documents-postgres-15-'))
     const settings = { fsync: 'off', synchronous_commit: 'off' }

@@ -7,11 +7,13 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { startEmbeddedPostgres } from '../../shared/start/embedded-postgres.ts'
 import { freePort, joinWorkers, parseProcfile } from '../../shared/start/processes.ts'
 import { workerTypes } from '../../workers/types.ts'
 import { Person } from '../support/collab.ts'
+import { onlyLong } from '../support/run-options.ts'
+import { t } from '../support/tap.ts'
 import { Visitor } from '../support/visitor.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -83,7 +85,7 @@ t.test(
 
 t.test(
   'text of a killed live editing process is stored by the next start, at the same address',
-  linuxOnly,
+  { skip: onlyLong.skip || linuxOnly.skip },
   async (t) => {
     const PORT = String(await freePort({}))
     const service = startWith({ PORT, COLLAB_DEBOUNCE_MS: '60000', COLLAB_MAX_DEBOUNCE_MS: '60000' })
@@ -111,16 +113,20 @@ t.test(
   },
 )
 
-t.test('worker types can be run and watched apart, as a large installation runs them', linuxOnly, async (t) => {
-  const service = start('--', '--apart')
-  await service.printed(/^API /m, readyTime)
-  const types = left().flatMap(({ command }) => command.split('node workers/main.ts ')[1] ?? [])
-  t.equal(left().filter(({ command }) => command === 'node api/collab/main.ts').length, 1)
-  t.strictSame(types.sort(), Object.keys(workerTypes).sort())
-  service.child.kill('SIGTERM')
-  t.equal(await service.ended(stopTime), 0)
-  t.same(left(), [])
-})
+t.test(
+  'worker types can be run and watched apart, as a large installation runs them',
+  { skip: onlyLong.skip || linuxOnly.skip },
+  async (t) => {
+    const service = start('--', '--apart')
+    await service.printed(/^API /m, readyTime)
+    const types = left().flatMap(({ command }) => command.split('node workers/main.ts ')[1] ?? [])
+    t.equal(left().filter(({ command }) => command === 'node api/collab/main.ts').length, 1)
+    t.strictSame(types.sort(), Object.keys(workerTypes).sort())
+    service.child.kill('SIGTERM')
+    t.equal(await service.ended(stopTime), 0)
+    t.same(left(), [])
+  },
+)
 
 t.test('a port that is taken is named, for live editing as for the API', async (t) => {
   const taken = createServer().listen(0)
@@ -151,25 +157,28 @@ t.test('lines of the Procfile that are no plain worker are run as they stand', a
   ])
 })
 
-t.test('a folder of an earlier version, in which all belonged to the superuser, goes on as it is', async (t) => {
-  const old = await startEmbeddedPostgres({ directory })
-  const client = new pg.Client(old.superuserUrl)
-  await client.connect()
-  await client.query('REASSIGN OWNED BY documents TO postgres; DROP OWNED BY documents; DROP ROLE documents')
-  await client.end()
-  await old.stop()
-  rmSync(join(directory, 'documents.password'))
+t.test(
+  'a folder of an earlier version, in which all belonged to the superuser, goes on as it is',
+  onlyLong,
+  async (t) => {
+    const old = await startEmbeddedPostgres({ directory })
+    const client = new pg.Client(old.superuserUrl)
+    await client.connect()
+    await client.query('REASSIGN OWNED BY documents TO postgres; DROP OWNED BY documents; DROP ROLE documents')
+    await client.end()
+    await old.stop()
+    rmSync(join(directory, 'documents.password'))
 
-  const service = start()
-  await service.printed(/^API /m, readyTime)
-  const [, origin] = /^API +(\S+)/m.exec(service.output()) ?? []
-  const { token } = JSON.parse(readFileSync(join(directory, 'bootstrap.json'), 'utf8'))
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-  const body = JSON.stringify({ title: 'Elephants' })
-  t.equal((await fetch(`${origin}/documents`, { method: 'POST', headers, body })).status, 201)
-  const [, , , port = ''] = readFileSync(join(directory, 'postgres/postmaster.pid'), 'utf8').split('\n')
-  const superuser = await connect(t, { role: 'postgres', port })
-  const { rows } = await superuser.query(`
+    const service = start()
+    await service.printed(/^API /m, readyTime)
+    const [, origin] = /^API +(\S+)/m.exec(service.output()) ?? []
+    const { token } = JSON.parse(readFileSync(join(directory, 'bootstrap.json'), 'utf8'))
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const body = JSON.stringify({ title: 'Elephants' })
+    t.equal((await fetch(`${origin}/documents`, { method: 'POST', headers, body })).status, 201)
+    const [, , , port = ''] = readFileSync(join(directory, 'postgres/postmaster.pid'), 'utf8').split('\n')
+    const superuser = await connect(t, { role: 'postgres', port })
+    const { rows } = await superuser.query(`
     SELECT relname FROM pg_class WHERE relnamespace IN ('public'::regnamespace, 'pgboss'::regnamespace)
       AND relowner = 'postgres'::regrole
     UNION ALL
@@ -178,18 +187,19 @@ t.test('a folder of an earlier version, in which all belonged to the superuser, 
     UNION ALL
     SELECT typname FROM pg_type WHERE typnamespace IN ('public'::regnamespace, 'pgboss'::regnamespace)
       AND typowner = 'postgres'::regrole`)
-  t.same(rows, [], 'nothing is left that a later migration could not change')
+    t.same(rows, [], 'nothing is left that a later migration could not change')
 
-  await t.test('a runner that is killed takes its processes along', linuxOnly, async (t) => {
-    process.kill(idOf('node shared/start/start.ts'), 'SIGKILL')
+    await t.test('a runner that is killed takes its processes along', linuxOnly, async (t) => {
+      process.kill(idOf('node shared/start/start.ts'), 'SIGKILL')
+      await service.ended(stopTime)
+      const deadline = Date.now() + stopTime
+      while (left().length > 0 && Date.now() < deadline) await sleep(50)
+      t.same(left(), [])
+    })
+    service.child.kill('SIGTERM')
     await service.ended(stopTime)
-    const deadline = Date.now() + stopTime
-    while (left().length > 0 && Date.now() < deadline) await sleep(50)
-    t.same(left(), [])
-  })
-  service.child.kill('SIGTERM')
-  await service.ended(stopTime)
-})
+  },
+)
 
 // `output` is what the service has printed.
 async function checkConfinement(t: Test, output: string): Promise<void> {

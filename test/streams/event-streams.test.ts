@@ -1,11 +1,11 @@
 import { Writable } from 'node:stream'
 import type { Response } from 'express'
 import fc from 'fast-check'
-import t from 'tap'
 import { RecentEvents } from '../../api/event-streams/feed.ts'
 import { EventStream, type StreamSource } from '../../api/event-streams/stream.ts'
 import { resumption, type WireEvent } from '../../api/event-streams/wire.ts'
-import { runs } from '../support/property-runs.ts'
+import { runs } from '../support/runs.ts'
+import { t } from '../support/tap.ts'
 
 t.test('a stream holds no more than one page for a client that does not read', async (t) => {
   const recent = new RecentEvents({ after: 0, capacity: 10 })

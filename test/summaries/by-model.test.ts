@@ -1,5 +1,5 @@
-import t from 'tap'
 import { type AskModel, requestCharacters, summariseByModel } from '../../shared/summaries/by-model/ask.ts'
+import { t } from '../support/tap.ts'
 
 const words = (count: number) => 'word '.repeat(count)
 

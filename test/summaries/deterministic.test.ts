@@ -1,5 +1,4 @@
 import fc from 'fast-check'
-import t from 'tap'
 import { documentToLines } from '../../shared/body/canonical.ts'
 import { fromMarkdown } from '../../shared/body/markdown/from-markdown.ts'
 import { summariseChildren, summariseDigest } from '../../shared/summaries/deterministic.ts'
@@ -9,34 +8,40 @@ import { passagesOf, rankPassages } from '../../shared/summaries/query-answer.ts
 import { sectionOf } from '../../shared/summaries/section.ts'
 import { anyDocument } from '../document/random.ts'
 import { markdownFiles } from '../support/markdown-files.ts'
-import { runs } from '../support/property-runs.ts'
+import { onlyLong } from '../support/run-options.ts'
+import { runs } from '../support/runs.ts'
+import { t } from '../support/tap.ts'
 
 // The characters that remain of Markdown that was read wrongly. Code keeps such characters, so it is left out.
 const residue =
   /\]\((?:https?:|#|\.|\/)|^#{1,6} |^```|^[-*+] |<!--|<\/?(?:div|p|img|a|br|h[1-6]|table|details|summary|sub|picture)\b[^>]*>/im
 
-t.test('three hundred files that people wrote have summaries that say something, in plain text', async (t) => {
-  const files = markdownFiles(300)
-  t.equal(files.length, 300)
-  for (const file of files) {
-    const document = fromMarkdown(withoutCode(file.text)).result
-    const lines = documentToLines(document)
-    const summarise = () => summariseDigest({ documentId: 'doc_1', title: file.title, digest: digestOf(lines) })
-    const summary = summarise()
-    const name = `${file.package} ${file.title}`
-    const length = Array.from(summary.text).length
-    const speaks = document.content.some(({ type }) => type === 'paragraph')
-    t.ok(length > (speaks ? file.title.length : 0), `${name} says something`)
-    t.ok(length <= 4000, `${name} is short`)
-    t.notMatch(summary.text, residue, `${name} is plain`)
-    t.same(summarise(), summary, `${name} is the same again`)
-    const ids = new Set(document.content.map(({ attrs }) => attrs.id))
-    t.ok(
-      summary.source_block_ids.every((id) => ids.has(id)),
-      `${name} names its blocks`,
-    )
-  }
-})
+t.test(
+  'three hundred files that people wrote have summaries that say something, in plain text',
+  onlyLong,
+  async (t) => {
+    const files = markdownFiles(300)
+    t.equal(files.length, 300)
+    for (const file of files) {
+      const document = fromMarkdown(withoutCode(file.text)).result
+      const lines = documentToLines(document)
+      const summarise = () => summariseDigest({ documentId: 'doc_1', title: file.title, digest: digestOf(lines) })
+      const summary = summarise()
+      const name = `${file.package} ${file.title}`
+      const length = Array.from(summary.text).length
+      const speaks = document.content.some(({ type }) => type === 'paragraph')
+      t.ok(length > (speaks ? file.title.length : 0), `${name} says something`)
+      t.ok(length <= 4000, `${name} is short`)
+      t.notMatch(summary.text, residue, `${name} is plain`)
+      t.same(summarise(), summary, `${name} is the same again`)
+      const ids = new Set(document.content.map(({ attrs }) => attrs.id))
+      t.ok(
+        summary.source_block_ids.every((id) => ids.has(id)),
+        `${name} names its blocks`,
+      )
+    }
+  },
+)
 
 t.test('whatever a document holds, its summary stays within its bounds', async () => {
   fc.assert(

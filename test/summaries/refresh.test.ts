@@ -1,10 +1,10 @@
-import t from 'tap'
 import { queues } from '../../shared/jobs/queues.ts'
 import { summaryRefresher } from '../../workers/summaries.ts'
 import { summarySweep } from '../../workers/sweeps/summaries.ts'
 import type { Client } from '../support/client.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
+import { t } from '../support/tap.ts'
 import { rewrite, startWorkers, write } from '../support/workers.ts'
 
 t.test('deterministic summaries follow their sources where the operator wants it, all others stay', async (t) => {

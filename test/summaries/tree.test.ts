@@ -1,23 +1,28 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import t from 'tap'
 import type { TreeNode } from '../../shared/knowledge-bases/schema.ts'
 import { summariseTree } from '../../shared/summaries/tree.ts'
 import { WorkCounter } from '../hostile/work.ts'
 import type { Client } from '../support/client.ts'
-import { startTestService } from '../support/service.ts'
+import { onlyLong } from '../support/run-options.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 import { write } from '../support/workers.ts'
 
-const service = await startTestService(t)
+const service = await sharedService()
 
-t.test('a tree with many summaries is written in slices, so that others are answered between them', async (t) => {
-  const ada = await service.signUp()
-  const trees = [await treeOf(ada, 4), await treeOf(ada, 16)] as const
-  // While work is counted, everything takes several times as long.
-  const counter = new WorkCounter()
-  const small = await longestSlice(trees[0], counter)
-  const large = await longestSlice(trees[1], counter)
-  t.ok(large < 2 * small, `${small} blocks for 4 folders of 30 documents, ${large} for 16`)
-})
+t.test(
+  'a tree with many summaries is written in slices, so that others are answered between them',
+  onlyLong,
+  async (t) => {
+    const ada = await service.signUp()
+    const trees = [await treeOf(ada, 4), await treeOf(ada, 16)] as const
+    // While work is counted, everything takes several times as long.
+    const counter = new WorkCounter()
+    const small = await longestSlice(trees[0], counter)
+    const large = await longestSlice(trees[1], counter)
+    t.ok(large < 2 * small, `${small} blocks for 4 folders of 30 documents, ${large} for 16`)
+  },
+)
 
 const headings = Array.from({ length: 20 }, (_, index) => `# Chapter ${index}\n\n`).join('')
 

@@ -1,18 +1,36 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, statfs } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, statfs, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { startEmbeddedPostgres } from '../../shared/start/embedded-postgres.ts'
 import { signalledOnParentDeath } from '../../shared/start/processes.ts'
+import { costsVariable, readCosts, reportCosts } from './costs.ts'
+import { CpuBudget } from './cpu.ts'
+import { type Lane, lanesOf, testFiles } from './lanes.ts'
 import { createTemplate, serverVariable } from './postgres.ts'
 import { root } from './processes.ts'
+import { longVariable, runsVariable, seedVariable } from './run-options.ts'
 import { siteTemplateVariable } from './site-template.ts'
 
 /*
- * `npm test` starts one PostgreSQL for the whole run, and then tap with the given arguments. So
- * `npm test -- test/documents/documents.test.ts` runs one file.
+ * `npm test` and `npm run test:long`. Starts one PostgreSQL for the whole run, and then tap with a file for each lane.
+ * Words name test files or folders, by default all; `--name` runs the tests whose names match. Other options are tap's.
  */
+
+const { values, positionals, tokens } = parseArgs({
+  options: { long: { type: 'boolean' }, name: { type: 'string' }, seed: { type: 'string' }, runs: { type: 'string' } },
+  strict: false,
+  allowPositionals: true,
+  tokens: true,
+})
+const own = new Set(['long', 'name', 'seed', 'runs'])
+const tapOptions = tokens.flatMap((token) =>
+  token.kind === 'option' && !own.has(token.name)
+    ? [token.value === undefined ? token.rawName : `${token.rawName}=${token.value}`]
+    : [],
+)
 
 // The cluster is deleted after the run, so its data need not survive a crash of the machine.
 const settings = {
@@ -20,33 +38,76 @@ const settings = {
   synchronous_commit: 'off',
   full_page_writes: 'off',
   max_connections: '300',
+  autovacuum: 'off',
+  jit: 'off',
+  log_min_duration_statement: process.env['PGLOG'] ?? '-1',
 }
 
+const budget = new CpuBudget()
 await buildPlugins()
 const directory = await mkdtemp(join(await quickestPlace(), 'documents-test-'))
+const laneDirectory = join(root, `.tap/lanes-${process.pid}`)
 const postgres = await startEmbeddedPostgres({ directory, settings })
 let code = 1
 try {
   await createTemplate(postgres.superuserUrl)
+  const files = await testFiles({ named: positionals, long: values['long'] === true })
+  const lanes = await Promise.all(lanesOf(files).map(writeLane))
   // Redrawing a screen that nobody watches would take a third of the time of a run.
   const reporter = process.stdout.isTTY ? [] : ['--reporter=tap']
-  const tapWords = ['tap', ...reporter, ...process.argv.slice(2)]
+  const tapWords = ['tap', ...reporter, ...tapOptions, ...lanes]
   const [command = 'tap', ...words] = [...signalledOnParentDeath('TERM'), ...tapWords]
-  // About two hundred processes load the same modules. They share compiled code, also with the runs before.
+  const temporary = join(directory, 'tmp')
+  await mkdir(temporary)
   const env = {
     ...process.env,
+    TMPDIR: temporary,
     [serverVariable]: postgres.superuserUrl,
     [siteTemplateVariable]: join(directory, 'site-template'),
+    [costsVariable]: join(directory, 'costs'),
+    ...(values['long'] === true && { [longVariable]: '1' }),
+    ...(values['seed'] !== undefined && { [seedVariable]: String(values['seed']) }),
+    ...(values['runs'] !== undefined && { [runsVariable]: String(values['runs']) }),
+    // The first patterns are for the test of the lane and those of its files.
+    ...(values['name'] !== undefined && { TAP_GREP: `/./\n/./\n/${values['name']}/` }),
+    // The processes of the run share compiled code, also with the runs before.
     NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? join(root, 'node_modules/.cache/node'),
   }
-  const tap = spawn(command, words, { stdio: 'inherit', env })
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => tap.kill(signal))
+  // tap and the lanes are a process group of their own, which a signal ends as a whole.
+  const tap = spawn(command, words, { stdio: 'inherit', env, detached: true })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => endGroup(tap.pid ?? 0))
   code = (await once(tap, 'exit'))[0] ?? 1
 } finally {
   await postgres.stop()
+  console.log(reportCosts(await readCosts(join(directory, 'costs')), budget.end()))
   await rm(directory, { recursive: true, force: true })
+  await rm(laneDirectory, { recursive: true, force: true })
 }
 process.exitCode = code
+
+/** Writes the file that tap runs for a lane. It is JavaScript, so that its name in the output is all that it adds. */
+async function writeLane({ name, files }: Lane): Promise<string> {
+  const path = join(laneDirectory, `${name}.mjs`)
+  const lane = JSON.stringify(join(root, 'test/support/lane.ts'))
+  await mkdir(laneDirectory, { recursive: true })
+  await writeFile(
+    path,
+    `import { runFiles } from ${lane}\nawait runFiles(${JSON.stringify(name)}, ${JSON.stringify(files, null, 2)})\n`,
+  )
+  return path
+}
+
+function endGroup(pid: number): void {
+  const signal = (name: NodeJS.Signals) => {
+    try {
+      process.kill(-pid, name)
+    } catch {
+      // The group has ended.
+    }
+  }
+  signal('SIGTERM')
+  setTimeout(() => signal('SIGKILL'), 3000).unref()
+}
 
 /**
  * Removes the compiler plugin from tap, as .taprc says. tap also removes the plugin by itself, but only for the next

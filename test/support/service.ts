@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import root from 'tap'
 import { createApp } from '../../api/app.ts'
 import { startService } from '../../api/start-service.ts'
 import { bootstrap } from '../../shared/auth/bootstrap.ts'
@@ -11,10 +13,52 @@ import { resolveScopes, type Scope } from '../../shared/auth/scopes.ts'
 import { readConfig } from '../../shared/config/config.ts'
 import { createLogger } from '../../shared/process/log.ts'
 import { Client } from './client.ts'
+import { keptForLane } from './leftovers.ts'
 import { createTestDatabase } from './postgres.ts'
+import { sharedDatabase } from './shared-database.ts'
 import type { Teardown } from './site.ts'
+import { t } from './tap.ts'
 
 export type TestService = Awaited<ReturnType<typeof startTestService>>
+
+const shared = new Map<string, Promise<TestService>>()
+
+/**
+ * The service with these settings that the files of a lane share: each test signs up to a workspace of its own. With
+ * default settings it ends with the lane, otherwise with the file. All of them have one database. A file that starts
+ * workers, looks at whole tables, stops the service or changes its database starts its own (`startTestService`).
+ *
+ * Names of workspaces and email addresses are made unique for the file: `signUp` returns the address.
+ */
+export async function sharedService(env: Record<string, string> = {}): Promise<TestService> {
+  const service = await startedShared(env)
+  const file = createHash('sha256').update(t.name).digest('hex').slice(0, 6)
+  return {
+    ...service,
+    signUp: ({ email, workspace, ...options } = {}) =>
+      service.signUp({
+        ...options,
+        ...(email !== undefined && { email: email.replace('@', `.${file}@`) }),
+        ...(workspace !== undefined && { workspace: `${workspace} ${file}` }),
+      }),
+  }
+}
+
+function startedShared(env: Record<string, string>): Promise<TestService> {
+  const settings = JSON.stringify(Object.entries(env).sort())
+  const known = shared.get(settings)
+  if (known !== undefined) return known
+  const starting = startShared(env)
+  shared.set(settings, starting)
+  if (settings !== '[]') t.teardown(() => shared.delete(settings))
+  return starting
+}
+
+async function startShared(env: Record<string, string>): Promise<TestService> {
+  const settings = { ...env, DATABASE_URL: await sharedDatabase() }
+  if (Object.keys(env).length > 0) return startTestService(t, settings)
+  return keptForLane(() => startTestService(root, settings))
+}
 
 /**
  * Starts a real service: the application on a free port, or on the PORT of `env`. It checks every response against its

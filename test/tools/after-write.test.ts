@@ -1,12 +1,13 @@
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { p } from '../document/build.ts'
 import { bodyOf, make, put } from '../support/documents.ts'
 import { connectMcp, textOf } from '../support/mcp.ts'
-import { startTestService, type TestService } from '../support/service.ts'
+import { sharedService, type TestService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
 // Agents whose write is stored, and who cannot be shown what the write has done, since their reads are used up. The
 // service admits the two messages of an agent and no further read.
-const noRead = await startTestService(t, { RATE_READ_PER_MIN: '2' })
+const noRead = await sharedService({ RATE_READ_PER_MIN: '2' })
 
 const stored = /^The write is stored, so do not repeat it; .* \(rate_limited\)/
 
@@ -51,7 +52,7 @@ t.test('documents that were moved, renamed, deleted or restored are told as such
 })
 
 t.test('a token that may only write learns that its writes are stored', async (t) => {
-  const { origin, signUp } = await startTestService(t)
+  const { origin, signUp } = await sharedService()
   const ada = await signUp({ workspace: 'Herd' })
   const made = await make(ada, [p('text')])
   const { token } = await signUp({ workspace: 'Herd', scopes: ['documents:write'] })
@@ -64,7 +65,7 @@ t.test('a token that may only write learns that its writes are stored', async (t
 })
 
 t.test('a repeated deletion is never called final, and says where the deleted documents are', async (t) => {
-  const { origin, signUp } = await startTestService(t)
+  const { origin, signUp } = await sharedService()
   const ada = await signUp()
   const made = await make(ada, [p('text')])
   const { call } = await connectMcp(t, { origin, token: ada.token })
@@ -76,7 +77,7 @@ t.test('a repeated deletion is never called final, and says where the deleted do
 })
 
 t.test('a repeated call tells the present versions, not those of the first call', async (t) => {
-  const { origin, signUp } = await startTestService(t)
+  const { origin, signUp } = await sharedService()
   const ada = await signUp()
   const made = await make(ada, [p('text')])
   const base = (await ada.post('/knowledge-bases', { name: 'Zoo' })).body.data.id

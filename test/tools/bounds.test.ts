@@ -1,5 +1,4 @@
 import fc from 'fast-check'
-import t from 'tap'
 import Type from 'typebox'
 import { fenced } from '../../api/mcp/results.ts'
 import { tools } from '../../api/mcp/tools.ts'
@@ -10,8 +9,9 @@ import { h, node, p, text } from '../document/build.ts'
 import type { Client } from '../support/client.ts'
 import { make, put } from '../support/documents.ts'
 import { connectMcp, textOf, tokensOf } from '../support/mcp.ts'
-import { runs } from '../support/property-runs.ts'
+import { runsTimes } from '../support/runs.ts'
 import { startTestService, type TestService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 import { startWorkers, untilFresh } from '../support/workers.ts'
 
 const service = await startTestService(t)
@@ -72,7 +72,7 @@ t.test('for any documents and any budget, an answer is within it, and parts toge
       const { hits, omitted } = found.structuredContent as { hits: object[]; omitted: number }
       return !found.isError && tokensOf(found) <= budget && hits.length + omitted > 0
     }),
-    { ...runs, numRuns: Math.min(30, runs.numRuns) },
+    runsTimes(0.3),
   )
 })
 

@@ -1,10 +1,10 @@
-import t from 'tap'
 import { workersOf } from '../../workers/types.ts'
 import { p } from '../document/build.ts'
 import { make } from '../support/documents.ts'
 import { connectMcp, textOf, tokensOf } from '../support/mcp.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
+import { t } from '../support/tap.ts'
 import { startWorkers } from '../support/workers.ts'
 
 const service = await startTestService(t)

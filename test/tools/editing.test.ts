@@ -1,4 +1,3 @@
-import t from 'tap'
 import type { BlockNode } from '../../shared/body/document.ts'
 import { plainText } from '../../shared/body/text.ts'
 import { workersOf } from '../../workers/types.ts'
@@ -6,6 +5,7 @@ import { h, p } from '../document/build.ts'
 import { bodyOf, eventsOf, make } from '../support/documents.ts'
 import { connectMcp, type McpClient, textOf, tokensOf } from '../support/mcp.ts'
 import { startTestService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 import { startWorkers } from '../support/workers.ts'
 
 const service = await startTestService(t, { VERSIONS_RETENTION: '50' })

@@ -1,15 +1,15 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import fc from 'fast-check'
-import t from 'tap'
 import { sql } from '../../shared/database/database.ts'
 import { h, p } from '../document/build.ts'
 import { make } from '../support/documents.ts'
 import { connectMcp, textOf } from '../support/mcp.ts'
-import { runs } from '../support/property-runs.ts'
-import { startTestService } from '../support/service.ts'
+import { runs } from '../support/runs.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
-const { origin, signUp, database } = await startTestService(t, { CORS_ALLOWED_ORIGINS: 'https://agents.example' })
+const { origin, signUp, database } = await sharedService({ CORS_ALLOWED_ORIGINS: 'https://agents.example' })
 
 const accept = 'application/json, text/event-stream'
 const list = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }
@@ -215,7 +215,7 @@ t.test('the audit log says which agent has written, and which token', async (t) 
 
 t.test('calls of tools count against the limits of the routes, and say when to go on', async (t) => {
   for (const era of ['modern', 'legacy'] as const) {
-    const limited = await startTestService(t, { RATE_WRITE_PER_MIN: '2', RATE_READ_PER_MIN: '1000' })
+    const limited = await sharedService({ RATE_WRITE_PER_MIN: '2', RATE_READ_PER_MIN: '1000' })
     const ada = await limited.signUp()
     const made = await make(ada, [p('text')])
     const { call } = await connectMcp(t, { origin: limited.origin, token: ada.token, era })
@@ -226,7 +226,7 @@ t.test('calls of tools count against the limits of the routes, and say when to g
     const error = { code: 'rate_limited', details: { bucket: 'write' }, next: /Wait \d+ s/ }
     t.match(refused.structuredContent, { error }, era)
   }
-  const reads = await startTestService(t, { RATE_READ_PER_MIN: '3' })
+  const reads = await sharedService({ RATE_READ_PER_MIN: '3' })
   const eve = await reads.signUp()
   const statuses: number[] = []
   for (let index = 0; index < 4; index += 1) {
@@ -283,6 +283,6 @@ t.test('no arguments of any tool are a failure of the service', async (t) => {
       const { error } = structuredContent as { error?: { code: string } }
       return !['internal_error', 'service_unavailable'].includes(error?.code ?? '')
     }),
-    { ...runs, numRuns: Math.min(120, runs.numRuns) },
+    runs,
   )
 })

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import t from 'tap'
 import Type from 'typebox'
 import { sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
@@ -7,6 +6,7 @@ import { summaryWriter } from '../../workers/summaries.ts'
 import { connectMcp } from '../support/mcp.ts'
 import { startModelStub } from '../support/model-stub.ts'
 import { startTestService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 import { startWorkers, write } from '../support/workers.ts'
 
 const stub = await startModelStub(t)

@@ -1,4 +1,3 @@
-import t from 'tap'
 import { Compile } from 'typebox/compile'
 import { nextStep } from '../../api/mcp/next-steps.ts'
 import { tools } from '../../api/mcp/tools.ts'
@@ -7,7 +6,8 @@ import type { ErrorCode } from '../../shared/errors/errors.ts'
 import { p } from '../document/build.ts'
 import { make, put } from '../support/documents.ts'
 import { connectMcp, textOf } from '../support/mcp.ts'
-import { startTestService } from '../support/service.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
 // What an agent is told to do next can be done as it is told.
 
@@ -56,7 +56,7 @@ t.test('every call that an agent is told to make has the arguments that its tool
 })
 
 t.test('after a conflict, each tool names its own argument, and the call that it names succeeds', async (t) => {
-  const { origin, signUp } = await startTestService(t)
+  const { origin, signUp } = await sharedService()
   const ada = await signUp()
   const { call } = await connectMcp(t, { origin, token: ada.token })
   const follow = async (name: string, args: object, guard: RegExp) => {

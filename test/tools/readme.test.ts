@@ -2,12 +2,13 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { connectMcp } from '../support/mcp.ts'
 import { root } from '../support/processes.ts'
-import { startTestService } from '../support/service.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 
-const service = await startTestService(t)
+const service = await sharedService()
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
 const [, section = ''] = readme.split('\n## Quick start for agents\n')
 const [address = '', configuration = ''] = [...section.matchAll(/```(?:json)?\n(.*?)```/gs)].map(

@@ -1,9 +1,10 @@
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { connectMcp, textOf } from '../support/mcp.ts'
-import { startTestService } from '../support/service.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 import { write } from '../support/workers.ts'
 
-const { origin, signUp } = await startTestService(t)
+const { origin, signUp } = await sharedService()
 
 t.test('an agent makes a folder, moves documents into it and renames both', async (t) => {
   const { ada, call, base } = await start(t)

@@ -1,4 +1,3 @@
-import t from 'tap'
 import Type from 'typebox'
 import { sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
@@ -6,6 +5,7 @@ import { p } from '../document/build.ts'
 import type { Client } from '../support/client.ts'
 import { make } from '../support/documents.ts'
 import { startTestService, type TestService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 import { ok, translate, unitsOf } from '../support/translations.ts'
 
 /* What a deletion or restoration of much costs, and what others do beside it. */

@@ -1,9 +1,10 @@
-import t from 'tap'
 import { sql } from '../../shared/database/database.ts'
 import { p } from '../document/build.ts'
 import type { Client } from '../support/client.ts'
 import { bodyOf, make, put } from '../support/documents.ts'
+import { onlyLong } from '../support/run-options.ts'
 import { startTestService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 import { edit, ok, review, translate, unitsOf } from '../support/translations.ts'
 
 /* What others did while a thing was in the trash, and what comes back then. */
@@ -123,7 +124,7 @@ t.test('what was deleted before an upgrade of the service comes back after it', 
   t.strictSame(row, { added: 'later' })
 })
 
-t.test('thousands of folders and documents come back although they are restored in slices', async (t) => {
+t.test('thousands of folders and documents come back although they are restored in slices', onlyLong, async (t) => {
   const own = await startTestService(t, { QUOTA_FOLDERS: '5000' })
   const ada = await own.signUp()
   const { id } = await make(ada, [p('one')])

@@ -1,7 +1,9 @@
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { decodeTime } from 'ulid'
 import { storedFiles } from '../support/attachments.ts'
 import type { Client } from '../support/client.ts'
+import { isLong } from '../support/run-options.ts'
+import { t } from '../support/tap.ts'
 import { ok } from '../support/translations.ts'
 import { blurredSince } from './blur.ts'
 import { type Deletion, ofDocuments, ofPlaces } from './deletions.ts'
@@ -56,11 +58,13 @@ const notCompared = new Set([...derivedAgain, ...history, 'document_counts'])
 
 // Deletions of which the third test restores the like.
 const inAnyOrder = new Set(['a translation', 'a document that was edited live', 'a folder in a folder'])
+// Deletions of the short run.
+const inShort = new Set(['a document with everything', 'a folder with a folder'])
 
 t.test('after a deletion and a restore every read and every row is what it was', async (t) => {
   const { ada, everything, service, checkRestored } = await startNoted(t)
   for (const [name, remove] of Object.entries({ ...ofDocuments, ...ofPlaces })) {
-    if (inAnyOrder.has(name)) continue
+    if (inAnyOrder.has(name) || !(isLong || inShort.has(name))) continue
     ok(await ada.post(`/documents/${everything.documents.elephants}/public-share`))
     await remove(ada, everything)
     const { id } = await onlyEntry(ada)
@@ -81,7 +85,7 @@ t.test('what was deleted one after the other comes back whole in any order', asy
     [documents.lakes, documents.elephants, documents.troupeau, documents.herd],
     [documents.equipage, documents.crew, documents.herde, documents.ships],
   ]
-  for (const [round, ids] of orders.entries()) {
+  for (const [round, ids] of orders.slice(0, isLong ? 3 : 1).entries()) {
     for (const id of ids) ok(await ada.delete(`/documents/${id}`))
     const entries: Entry[] = ok(await ada.get('/trash')).data
     const order = round === 1 ? entries : entries.toReversed()

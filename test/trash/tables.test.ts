@@ -1,9 +1,9 @@
-import t from 'tap'
 import Type from 'typebox'
 import { keptTables, lostTables } from '../../shared/consequences/deletion.ts'
 import { openDatabase, sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
 import { createTestDatabase } from '../support/postgres.ts'
+import { t } from '../support/tap.ts'
 
 /*
  * The trash keeps rows of the tables that shared/consequences/deletion.ts lists. These tests hold the lists against the

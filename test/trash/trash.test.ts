@@ -1,15 +1,15 @@
-import t from 'tap'
 import { sql } from '../../shared/database/database.ts'
 import { p } from '../document/build.ts'
 import { LiveProcess, Site, shown, textAt } from '../live/site.ts'
 import { uploaded } from '../support/attachments.ts'
 import type { Client } from '../support/client.ts'
 import { bodyOf, make, put, refused } from '../support/documents.ts'
-import { startTestService } from '../support/service.ts'
+import { sharedService } from '../support/service.ts'
+import { t } from '../support/tap.ts'
 import { ok, translate } from '../support/translations.ts'
 import { Visitor } from '../support/visitor.ts'
 
-const service = await startTestService(t)
+const service = await sharedService()
 const { signUp, database } = service
 
 t.test('a person sees what was deleted, the newest first, until when and by whom', async (t) => {
@@ -255,7 +255,7 @@ t.test('a public link is closed by a deletion, and a restore says that it stays 
 })
 
 t.test('what would exceed a quota waits in the trash, and nothing in the trash counts', async (t) => {
-  const own = await startTestService(t, { QUOTA_DOCUMENTS: '2', QUOTA_FOLDERS: '2', QUOTA_ATTACHMENT_BYTES: '200' })
+  const own = await sharedService({ QUOTA_DOCUMENTS: '2', QUOTA_FOLDERS: '2', QUOTA_ATTACHMENT_BYTES: '200' })
   const ada = await own.signUp()
   const { mammals, large } = await structure(ada)
   const { id } = await make(ada, [p('a')], { folder_id: large })
@@ -292,7 +292,7 @@ t.test('a language that was taken meanwhile is 409, and the document stays in th
 })
 
 t.test('without a retention nothing is kept, and what has expired is gone at once', async (t) => {
-  const own = await startTestService(t, { TRASH_RETENTION_DAYS: '0' })
+  const own = await sharedService({ TRASH_RETENTION_DAYS: '0' })
   const bob = await own.signUp()
   ok(await bob.delete(`/documents/${(await make(bob, [p('a')])).id}`))
   t.strictSame(ok(await bob.get('/trash')).data, [])

@@ -1,4 +1,4 @@
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import Type from 'typebox'
 import { computationLoad } from '../../shared/computations/compute.ts'
 import { type Queryable, sql } from '../../shared/database/database.ts'
@@ -8,8 +8,10 @@ import { laggingDocuments } from '../../shared/jobs/projections/queries.ts'
 import { defineProjection } from '../../workers/runtime/projection-worker.ts'
 import { searchIndexer, searchProjection } from '../../workers/search.ts'
 import { endlessIndexing } from '../support/endless.ts'
+import { onlyLong } from '../support/run-options.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
+import { t } from '../support/tap.ts'
 import { rewrite, searchV2, startWorkers, untilFresh, write } from '../support/workers.ts'
 
 const endlessIndexer = defineProjection({ ...searchProjection, compute: endlessIndexing })
@@ -101,7 +103,7 @@ for (const [kind, text] of Object.entries({ small: 'heron', large: 'heron LARGE'
   })
 }
 
-t.test('a document that took too much once is tried again after all others', async (t) => {
+t.test('a document that took too much once is tried again after all others', onlyLong, async (t) => {
   const { service, ada, ids } = await startWithEndless(t, { WORKER_COMPUTE_MS: '3000' })
   const worker = await startWorkers(t, service, [endlessIndexer])
   await until(async () => (await stateOf(service.database, ids[1])) === 'active')

@@ -1,10 +1,10 @@
-import t from 'tap'
 import { sql } from '../../shared/database/database.ts'
 import { deadLetterOf, queues } from '../../shared/jobs/queues.ts'
 import { createLogger } from '../../shared/process/log.ts'
 import { deleteFinishedJobs, deleteForgottenJobs, exhaustRetries } from '../../workers/runtime/job-queries.ts'
 import { failLapsedAttempts } from '../../workers/runtime/supervision.ts'
 import { startBesidePgBoss } from '../support/pg-boss.ts'
+import { t } from '../support/tap.ts'
 
 /*
  * Compares the statements of our workers on pg-boss's table with pg-boss's own. In each test pg-boss works on one queue

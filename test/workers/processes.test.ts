@@ -1,4 +1,3 @@
-import t from 'tap'
 import Type from 'typebox'
 import { sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
@@ -6,6 +5,7 @@ import { queues } from '../../shared/jobs/queues.ts'
 import { startProcess, startWorker } from '../support/processes.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
+import { t } from '../support/tap.ts'
 import { searchV2, untilFresh, write } from '../support/workers.ts'
 
 t.test('a process runs the worker types it is told to, and no others', async (t) => {

@@ -1,4 +1,3 @@
-import t from 'tap'
 import Type from 'typebox'
 import { sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
@@ -6,6 +5,7 @@ import { queues } from '../../shared/jobs/queues.ts'
 import { retentionSweep } from '../../workers/sweeps/retention.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
+import { t } from '../support/tap.ts'
 import { startWorkers } from '../support/workers.ts'
 
 t.test('what has outlived its retention is forgotten, and nothing else', async (t) => {

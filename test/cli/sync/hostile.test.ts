@@ -1,14 +1,14 @@
 import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
-import t from 'tap'
 import { LocalWriter } from '../../../shared/cli/sync/local-write.ts'
 import { hashOf } from '../../../shared/cli/sync/state.ts'
 import { Client } from '../../support/client.ts'
-import { startTestService } from '../../support/service.ts'
+import { sharedService } from '../../support/service.ts'
+import { t } from '../../support/tap.ts'
 import { Machine } from './machine.ts'
 
-const service = await startTestService(t)
+const service = await sharedService()
 
 async function newBase() {
   const workspace = `ws ${Math.random()}`

@@ -1,15 +1,16 @@
 import { mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { commandLine } from '../../support/command-line.ts'
 import { startFaultyProxy } from '../../support/faulty-proxy.ts'
-import { startTestService } from '../../support/service.ts'
+import { sharedService } from '../../support/service.ts'
 import { until } from '../../support/site.ts'
+import { t } from '../../support/tap.ts'
 
 // SYNC_KILLS=50 kills the command more often.
 const kills = Number(process.env['SYNC_KILLS'] ?? 2)
 
-const service = await startTestService(t)
+const service = await sharedService()
 const ada = await service.signUp()
 const proxy = await startFaultyProxy(t, service.origin)
 const cli = commandLine(t, { origin: proxy.origin, token: ada.token })

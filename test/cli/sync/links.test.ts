@@ -1,14 +1,14 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import t from 'tap'
 import { type FileLinks, isOutdated, linksToFile, linksToService, noLinks } from '../../../shared/cli/sync/links.ts'
 import type { Client } from '../../support/client.ts'
-import { runs } from '../../support/property-runs.ts'
-import { startTestService } from '../../support/service.ts'
+import { runsTimes } from '../../support/runs.ts'
+import { sharedService } from '../../support/service.ts'
+import { t } from '../../support/tap.ts'
 import { Machine } from './machine.ts'
 
-const service = await startTestService(t)
+const service = await sharedService()
 
 t.test('links between files are links between documents, and lead to the same files elsewhere', async (t) => {
   const { ada, machine } = await newBase()
@@ -210,7 +210,7 @@ t.test('every link of a text comes back from its file as it was', async (t) => {
     t.equal(await read(written, later), text, 'after a move')
     t.equal(isOutdated(written, from, places(later)), to !== later)
   })
-  await fc.assert(property, { ...runs, numRuns: Math.min(60, runs.numRuns ?? 60) })
+  await fc.assert(property, runsTimes(0.6))
 })
 
 async function newBase() {

@@ -1,11 +1,12 @@
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import type { Client } from '../../support/client.ts'
-import { startTestService } from '../../support/service.ts'
+import { sharedService } from '../../support/service.ts'
+import { t } from '../../support/tap.ts'
 import { Machine } from './machine.ts'
 
 /* What happens in a folder and in the service while a sync is on its way, and what a refused file must not break. */
 
-const service = await startTestService(t, { QUOTA_DOCUMENTS: '20' })
+const service = await sharedService({ QUOTA_DOCUMENTS: '20' })
 
 t.test('who saves a file twice has no conflict with what was saved first', async (t) => {
   const { ada, one, during } = await begin(t)

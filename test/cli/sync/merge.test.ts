@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import t from 'tap'
 import { joinMarkdown, type MarkdownBlock, splitMarkdown } from '../../../shared/cli/sync/blocks.ts'
 import { mergeMarkdown } from '../../../shared/cli/sync/merge.ts'
-import { runs } from '../../support/property-runs.ts'
+import { runs } from '../../support/runs.ts'
+import { t } from '../../support/tap.ts'
 
 const idOf = (letter: string) => `block_${letter.toUpperCase().padStart(26, '0')}`
 const block = (letter: string, text: string): MarkdownBlock => ({ id: idOf(letter), text })

@@ -1,6 +1,6 @@
-import t from 'tap'
 import { planSync } from '../../../shared/cli/sync/plan.ts'
 import type { PlanInput } from '../../../shared/cli/sync/sides.ts'
+import { t } from '../../support/tap.ts'
 
 const stat = { size: 1, mtimeMs: 1, ctimeMs: 1, ino: 1, seenAt: 1 }
 const documentOf = (id: string) => ({ id, title: 'Zoo', tags: [], properties: {}, folder_id: null, version: `${id}:1` })

@@ -1,10 +1,10 @@
-import t from 'tap'
 import type { Client } from '../../support/client.ts'
-import { startTestService } from '../../support/service.ts'
+import { sharedService } from '../../support/service.ts'
+import { t } from '../../support/tap.ts'
 import { Crash, crashing } from './crashes.ts'
 import { Machine } from './machine.ts'
 
-const service = await startTestService(t)
+const service = await sharedService()
 
 async function newBase() {
   const ada = await service.signUp()

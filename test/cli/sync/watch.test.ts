@@ -1,13 +1,13 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import t from 'tap'
 import { WatchedFolders } from '../../../shared/cli/sync/watched-folders.ts'
 import { eventSequencer } from '../../../workers/events.ts'
 import { commandLine } from '../../support/command-line.ts'
 import { startFaultyProxy } from '../../support/faulty-proxy.ts'
 import { startTestService } from '../../support/service.ts'
 import { until } from '../../support/site.ts'
+import { t } from '../../support/tap.ts'
 import { startWorkers } from '../../support/workers.ts'
 
 const service = await startTestService(t)

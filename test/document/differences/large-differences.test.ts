@@ -1,9 +1,9 @@
-import t from 'tap'
 import { documentToLines } from '../../../shared/body/canonical.ts'
 import type { BlockNode, BodyNode } from '../../../shared/body/document.ts'
 import { computationLoad } from '../../../shared/computations/compute.ts'
 import { type BodyPair, differenceText } from '../../../shared/differences/compare.ts'
 import { onBehalfOf } from '../../../shared/turns/requester.ts'
+import { t } from '../../support/tap.ts'
 import { doc, p, text } from '../build.ts'
 
 const requester = { workspaceId: 'wsp_1', userId: 'usr_1' }

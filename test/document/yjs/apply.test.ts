@@ -1,16 +1,16 @@
 import fc from 'fast-check'
-import { test } from 'tap'
 import * as Y from 'yjs'
 import type { BodyNode, DocNode } from '../../../shared/body/document.ts'
 import { longestIncreasing } from '../../../shared/body/sequence.ts'
 import { applyDocument } from '../../../shared/body/yjs/apply.ts'
 import { bodyFragment, idOf, readDocument, writeNodes } from '../../../shared/body/yjs/encoding.ts'
 import { followInto } from '../../../shared/body/yjs/state.ts'
-import { runs } from '../../support/property-runs.ts'
+import { runs } from '../../support/runs.ts'
+import { t } from '../../support/tap.ts'
 import { paragraph } from './blocks.ts'
 import { edited, idFrom, normalised, randomBody, randomEdits } from './random-body.ts'
 
-test('a live document shows exactly what the API wrote, at once and not piece by piece', async (t) => {
+t.test('a live document shows exactly what the API wrote, at once and not piece by piece', async (t) => {
   fc.assert(
     fc.property(randomBody(), randomEdits(), (from, edits) => {
       const to = edited(from, edits, 1000)
@@ -30,7 +30,7 @@ test('a live document shows exactly what the API wrote, at once and not piece by
   t.pass()
 })
 
-test('a cursor stays in its block unless the block itself moved or changed type', async (t) => {
+t.test('a cursor stays in its block unless the block itself moved or changed type', async (t) => {
   fc.assert(
     fc.property(randomBody(), randomEdits(), (from, edits) => {
       const to = edited(from, edits, 1000)
@@ -47,7 +47,7 @@ test('a cursor stays in its block unless the block itself moved or changed type'
   t.pass()
 })
 
-test('a block that gets another id stays where it is', async (t) => {
+t.test('a block that gets another id stays where it is', async (t) => {
   const item = (id: number, text: string) => ({
     type: 'listItem',
     attrs: { id: idFrom(id) },
@@ -63,7 +63,7 @@ test('a block that gets another id stays where it is', async (t) => {
   t.strictSame(readDocument(fragment).document, to)
 })
 
-test('a block that an editor made without an id stays where it is when it gets an id', async (t) => {
+t.test('a block that an editor made without an id stays where it is when it gets an id', async (t) => {
   const made = (attrs?: { id: string }): BodyNode => ({
     type: 'paragraph',
     ...(attrs && { attrs }),
@@ -78,7 +78,7 @@ test('a block that an editor made without an id stays where it is when it gets a
   t.strictSame(readDocument(fragment).document, to)
 })
 
-test('a block that somebody makes a heading stays a heading when programs write the blocks around it', async (t) => {
+t.test('a block that somebody makes a heading stays a heading when programs write the blocks around it', async (t) => {
   const from = body(paragraph(1, 'one'), paragraph(2, 'two'), paragraph(3, 'three'))
   const to = body(paragraph(1, 'first'), paragraph(2, 'two'), paragraph(3, 'third'))
   const fragment = liveFragment(from)
@@ -89,7 +89,7 @@ test('a block that somebody makes a heading stays a heading when programs write 
   t.strictSame(readDocument(fragment).document.content, [paragraph(1, 'first'), heading, paragraph(3, 'third')])
 })
 
-test('what a program writes stays when a person brings back a deleted block with the same id', async (t) => {
+t.test('what a program writes stays when a person brings back a deleted block with the same id', async (t) => {
   const from = body(paragraph(1, 'one'))
   const shown = (live: BodyNode, written: BodyNode) => {
     const fragment = liveFragment(body(paragraph(1, 'one'), live))
@@ -108,7 +108,7 @@ test('what a program writes stays when a person brings back a deleted block with
   t.same(shown(paragraph(2, 'restored'), empty), [paragraph(2, 'restored')])
 })
 
-test('changing one word costs the same few bytes in a short and in a long document', async (t) => {
+t.test('changing one word costs the same few bytes in a short and in a long document', async (t) => {
   const sizes = [10, 100, 1000].map((length) => {
     const from = body(...Array.from({ length }, (_, index) => paragraph(index, `block ${index} says a few words`)))
     const to = structuredClone(from)
@@ -122,7 +122,7 @@ test('changing one word costs the same few bytes in a short and in a long docume
   t.ok(Math.max(...sizes) - Math.min(...sizes) <= 10, `${sizes} bytes`)
 })
 
-test('what an unknown editor put into a document is reported and stays there', async (t) => {
+t.test('what an unknown editor put into a document is reported and stays there', async (t) => {
   const fragment = liveFragment(body(paragraph(1, 'known')))
   fragment.insert(1, [new Y.XmlElement('hologram'), new Y.XmlHook('widget') as unknown as Y.XmlElement])
   const state = Y.encodeStateAsUpdate(fragment.doc as Y.Doc)
@@ -137,7 +137,7 @@ test('what an unknown editor put into a document is reported and stays there', a
   t.strictSame(Y.encodeStateAsUpdate(fragment.doc as Y.Doc), state)
 })
 
-test('marks that editors hash because they overlap themselves are read by their names', async (t) => {
+t.test('marks that editors hash because they overlap themselves are read by their names', async (t) => {
   const fragment = liveFragment(body(paragraph(1, 'noted')))
   const text = (fragment.get(0) as Y.XmlElement).get(0) as Y.XmlText
   text.format(0, 2, { 'highlight--Ab3dEf9+': { color: 'red' }, bold: {} })

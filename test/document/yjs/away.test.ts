@@ -1,15 +1,15 @@
-import { test } from 'tap'
 import * as Y from 'yjs'
 import type { BodyNode, DocNode } from '../../../shared/body/document.ts'
 import { bodyFragment } from '../../../shared/body/yjs/encoding.ts'
 import { compact } from '../../../shared/body/yjs/state.ts'
+import { t } from '../../support/tap.ts'
 import { paragraph } from './blocks.ts'
 import { blocksOf, idFrom, normalised } from './random-body.ts'
 import { blockOf, type Editor, moveToEnd, Room } from './room.ts'
 
 const [first, second] = [idFrom(1), idFrom(2)]
 
-test('two tabs of one person write into one document, and each tab keeps its own undo', async (t) => {
+t.test('two tabs of one person write into one document, and each tab keeps its own undo', async (t) => {
   const room = opened()
   const [left, right] = room.editors as [Editor, Editor]
   const undo = new Y.UndoManager(bodyFragment(left.doc))
@@ -22,7 +22,7 @@ test('two tabs of one person write into one document, and each tab keeps its own
   t.equal(room.textOf(first), 'Rone')
 })
 
-test('an editor that was away for hours loses nothing when the log was folded meanwhile', async (t) => {
+t.test('an editor that was away for hours loses nothing when the log was folded meanwhile', async (t) => {
   const room = opened()
   const [away, present] = room.editors as [Editor, Editor]
   away.text(first).insert(3, ' typed in the train')
@@ -42,28 +42,31 @@ test('an editor that was away for hours loses nothing when the log was folded me
   t.strictSame(reopened.lost, [])
 })
 
-test('thousands of updates of an editor that was away come as one update, also into a block that moved', async (t) => {
-  const room = opened()
-  const [away] = room.editors as [Editor, Editor]
-  let want = 'one'
-  for (let index = 0; index < 3000; index++) {
-    const place = (index * 7) % (want.length + 1)
-    const letter = 'abcdefghij'.charAt(index % 10)
-    away.text(first).insert(place, letter)
-    want = want.slice(0, place) + letter + want.slice(place)
-    if (index % 5 === 0) {
-      away.text(first).delete(0, 1)
-      want = want.slice(1)
+t.test(
+  'thousands of updates of an editor that was away come as one update, also into a block that moved',
+  async (t) => {
+    const room = opened()
+    const [away] = room.editors as [Editor, Editor]
+    let want = 'one'
+    for (let index = 0; index < 3000; index++) {
+      const place = (index * 7) % (want.length + 1)
+      const letter = 'abcdefghij'.charAt(index % 10)
+      away.text(first).insert(place, letter)
+      want = want.slice(0, place) + letter + want.slice(place)
+      if (index % 5 === 0) {
+        away.text(first).delete(0, 1)
+        want = want.slice(1)
+      }
     }
-  }
-  room.write(moveToEnd)
-  room.flush()
-  room.reconnect(away)
-  room.settle()
-  t.equal(room.textOf(first), want)
-})
+    room.write(moveToEnd)
+    room.flush()
+    room.reconnect(away)
+    room.settle()
+    t.equal(room.textOf(first), want)
+  },
+)
 
-test('a rollback while somebody types takes back the old words and keeps the new', async (t) => {
+t.test('a rollback while somebody types takes back the old words and keeps the new', async (t) => {
   const room = opened()
   const [anna] = room.editors as [Editor, Editor]
   const before = room.body
@@ -84,7 +87,7 @@ test('a rollback while somebody types takes back the old words and keeps the new
   t.equal(room.textOf(second), 'two')
 })
 
-test('undo after a program moved the block brings nothing back twice, and later undo works', async (t) => {
+t.test('undo after a program moved the block brings nothing back twice, and later undo works', async (t) => {
   const room = opened()
   const [anna] = room.editors as [Editor, Editor]
   const undo = new Y.UndoManager(bodyFragment(anna.doc), { captureTimeout: 0 })
@@ -104,7 +107,7 @@ test('undo after a program moved the block brings nothing back twice, and later 
   t.equal(room.body.content.length, 3)
 })
 
-test('undo after a PUT replaced the body takes back only what the person typed', async (t) => {
+t.test('undo after a PUT replaced the body takes back only what the person typed', async (t) => {
   const room = opened()
   const [anna] = room.editors as [Editor, Editor]
   const undo = new Y.UndoManager(bodyFragment(anna.doc), { captureTimeout: 0 })
@@ -118,7 +121,7 @@ test('undo after a PUT replaced the body takes back only what the person typed',
   t.equal(room.textOf(idFrom(12)), 'two')
 })
 
-test('undo of a drag that a program has followed by a move leaves each block id once', async (t) => {
+t.test('undo of a drag that a program has followed by a move leaves each block id once', async (t) => {
   const room = opened()
   const [anna] = room.editors as [Editor, Editor]
   const undo = new Y.UndoManager(bodyFragment(anna.doc), { captureTimeout: 0 })

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
-import { test } from 'tap'
 import { attachmentSrc } from '../../../shared/body/addresses.ts'
 import { bodyVersion, canonicalJson } from '../../../shared/body/canonical.ts'
 import { changeBody, changeLines } from '../../../shared/body/change.ts'
 import { type LineWindow, type Splice, VersionedLines } from '../../../shared/body/versioned-lines.ts'
 import { atOnce } from '../../../shared/computations/slices.ts'
-import { runs } from '../../support/property-runs.ts'
+import { runs } from '../../support/runs.ts'
+import { t } from '../../support/tap.ts'
 import { idFrom } from './random-body.ts'
 
 /** One replacement: how many lines stand before it, how many it removes, and the numbers of the blocks that it adds. */
@@ -18,7 +18,7 @@ const replacement: fc.Arbitrary<Replacement> = fc.record({
   adds: fc.oneof(fc.array(block, { maxLength: 3 }), fc.array(block, { maxLength: 150 })),
 })
 
-test('the facts of a commit are the same whether the differing lines or the whole bodies are compared', async (t) => {
+t.test('the facts of a commit are the same whether the differing lines or the whole bodies are compared', async (t) => {
   const writes = fc.array(fc.array(replacement, { maxLength: 4 }), { minLength: 1, maxLength: 4 })
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 300 }), writes, (length, all) => {

@@ -1,17 +1,17 @@
 import fc from 'fast-check'
-import { test } from 'tap'
 import * as Y from 'yjs'
 import { cutUpdates } from '../../../shared/body/yjs/cut-updates.ts'
 import { bodyFragment, readDocument } from '../../../shared/body/yjs/encoding.ts'
 import { deriveState, openState } from '../../../shared/body/yjs/state.ts'
 import { encoded } from '../../hostile/updates.ts'
-import { runs } from '../../support/property-runs.ts'
+import { runs } from '../../support/runs.ts'
+import { t } from '../../support/tap.ts'
 import { randomBody } from './random-body.ts'
 import { WildEditor, wildEdit } from './wild-editor.ts'
 
 const size = { structs: 3, characters: 20 }
 
-test('a document that is loaded in slices is the document, and no slice waits for a later slice', async (t) => {
+t.test('a document that is loaded in slices is the document, and no slice waits for a later slice', async (t) => {
   const edits = fc.array(fc.record({ editor: fc.nat(2), edit: wildEdit(), meet: fc.nat(3) }), { maxLength: 20 })
   fc.assert(
     fc.property(randomBody(), edits, (body, steps) => {
@@ -42,7 +42,7 @@ test('a document that is loaded in slices is the document, and no slice waits fo
   t.pass()
 })
 
-test('an update that needs what the server lacks waits there as it would uncut, and is complete later', async (t) => {
+t.test('an update that needs what the server lacks waits there as it would uncut, and is complete later', async (t) => {
   const doc = new Y.Doc()
   const updates: Uint8Array[] = []
   doc.on('update', (update: Uint8Array) => updates.push(update))
@@ -55,27 +55,30 @@ test('an update that needs what the server lacks waits there as it would uncut, 
   t.equal(server.getText('t').toString(), text.toString())
 })
 
-test('text of many clients, each of which writes behind the one before, is cut in time in proportion to it', async (t) => {
-  const clients = 20_000
-  const structs = Array.from({ length: clients }, (_, index) => ({
-    client: index + 1,
-    structs: [{ content: { text: 'a' }, ...(index > 0 && { origin: [index, 0] as [number, number] }) }],
-  }))
-  const { includes } = Array.prototype
-  let looks = 0
-  Array.prototype.includes = function (this: unknown[], ...searched: Parameters<typeof includes>) {
-    looks += this.length
-    return includes.apply(this, searched)
-  }
-  t.teardown(() => {
-    Array.prototype.includes = includes
-  })
-  const slices = cutUpdates([encoded(structs, [])])
-  t.ok(looks < clients, `${looks} looks`)
-  const doc = new Y.Doc()
-  for (const slice of slices) Y.applyUpdate(doc, slice)
-  t.equal(doc.store.pendingStructs, null)
-})
+t.test(
+  'text of many clients, each of which writes behind the one before, is cut in time in proportion to it',
+  async (t) => {
+    const clients = 20_000
+    const structs = Array.from({ length: clients }, (_, index) => ({
+      client: index + 1,
+      structs: [{ content: { text: 'a' }, ...(index > 0 && { origin: [index, 0] as [number, number] }) }],
+    }))
+    const { includes } = Array.prototype
+    let looks = 0
+    Array.prototype.includes = function (this: unknown[], ...searched: Parameters<typeof includes>) {
+      looks += this.length
+      return includes.apply(this, searched)
+    }
+    t.teardown(() => {
+      Array.prototype.includes = includes
+    })
+    const slices = cutUpdates([encoded(structs, [])])
+    t.ok(looks < clients, `${looks} looks`)
+    const doc = new Y.Doc()
+    for (const slice of slices) Y.applyUpdate(doc, slice)
+    t.equal(doc.store.pendingStructs, null)
+  },
+)
 
 function stateOf(doc: Y.Doc): unknown {
   return [[...Y.decodeStateVector(Y.encodeStateVector(doc))].sort(), readDocument(bodyFragment(doc)).document]

@@ -1,11 +1,12 @@
 import fc from 'fast-check'
-import t from 'tap'
 import * as Y from 'yjs'
 import { checkUpdate, mostSteps, RefusedUpdate } from '../../../shared/body/yjs/client-update.ts'
 import { bodyFragment } from '../../../shared/body/yjs/encoding.ts'
 import { openState } from '../../../shared/body/yjs/state.ts'
 import { structMoves } from '../../../shared/body/yjs/struct-moves.ts'
 import { encoded, type UpdateStruct } from '../../hostile/updates.ts'
+import { runsTimes } from '../../support/runs.ts'
+import { t } from '../../support/tap.ts'
 
 /*
  * The check of an update bounds the steps that Yjs takes to find the places of its structs. What people write needs few
@@ -33,7 +34,7 @@ t.test('the bound holds for what people write, also at the same places', async (
         isBound(server, Y.encodeStateAsUpdate(editor, Y.encodeStateVector(server)))
       }
     }),
-    { numRuns: 300 },
+    runsTimes(3),
   )
 })
 
@@ -72,7 +73,7 @@ t.test('the bound holds for structs that somebody makes up', async () => {
         if (isLetIn(server, update)) isBound(server, update)
       }
     }),
-    { numRuns: 500 },
+    runsTimes(5),
   )
 })
 
@@ -135,7 +136,7 @@ t.test('the bound holds for the moves of structs, whatever order they are split 
       const moves = movesOf(() => Y.applyUpdate(server, update))
       if (moves > bound) throw new Error(`Yjs moves ${moves} structs, and the bound is ${bound}`)
     }),
-    { numRuns: 300 },
+    runsTimes(3),
   )
 })
 

@@ -1,16 +1,16 @@
 import fc from 'fast-check'
-import { test } from 'tap'
 import * as Y from 'yjs'
 import type { BodyNode } from '../../../shared/body/document.ts'
 import { bodyFragment, type RawDocument, readDocument, writeNodes } from '../../../shared/body/yjs/encoding.ts'
 import { repairDocument } from '../../../shared/body/yjs/repair.ts'
 import { followInto } from '../../../shared/body/yjs/state.ts'
 import { asRead } from '../../../shared/body/yjs/work.ts'
-import { runs } from '../../support/property-runs.ts'
+import { runs } from '../../support/runs.ts'
+import { t } from '../../support/tap.ts'
 import { blocksOf, idFrom, normalised, randomBody } from './random-body.ts'
 import { wreck } from './wreck.ts'
 
-test('whatever a live merge leaves behind becomes a valid document with all its text', async (t) => {
+t.test('whatever a live merge leaves behind becomes a valid document with all its text', async (t) => {
   fc.assert(
     fc.property(wreck(), (raw) => {
       const { document, repairs } = repairDocument(raw, 'doc_1@7')
@@ -26,7 +26,7 @@ test('whatever a live merge leaves behind becomes a valid document with all its 
   t.pass()
 })
 
-test('a valid document is left alone', async (t) => {
+t.test('a valid document is left alone', async (t) => {
   fc.assert(
     fc.property(randomBody(), (body) => {
       const { document, repairs } = repairDocument(body, 'doc_1@7')
@@ -37,7 +37,7 @@ test('a valid document is left alone', async (t) => {
   t.pass()
 })
 
-test('a repair reaches the editors: their documents read like the repaired one', async (t) => {
+t.test('a repair reaches the editors: their documents read like the repaired one', async (t) => {
   fc.assert(
     fc.property(wreck(), (wrecked) => {
       const doc = new Y.Doc()
@@ -53,7 +53,7 @@ test('a repair reaches the editors: their documents read like the repaired one',
   t.pass()
 })
 
-test('of the halves of a split paragraph the first keeps the block id', async (t) => {
+t.test('of the halves of a split paragraph the first keeps the block id', async (t) => {
   const half = (text: string): BodyNode => ({
     type: 'paragraph',
     attrs: { id: idFrom(1) },
@@ -68,7 +68,7 @@ test('of the halves of a split paragraph the first keeps the block id', async (t
   t.not(later.document.content[1]?.attrs?.id, document.content[1]?.attrs?.id)
 })
 
-test('lists and tables that were emptied from two sides go, cells stay', async (t) => {
+t.test('lists and tables that were emptied from two sides go, cells stay', async (t) => {
   const cell = { type: 'tableCell', attrs: { id: idFrom(4) } }
   const row = { type: 'tableRow', attrs: { id: idFrom(3) }, content: [cell] }
   const content = [

@@ -1,16 +1,16 @@
-import { test } from 'tap'
 import * as Y from 'yjs'
 import type { BodyNode, DocNode } from '../../../shared/body/document.ts'
 import { bodyFragment, readDocument, readElement, writeNode } from '../../../shared/body/yjs/encoding.ts'
 import { TextRescue } from '../../../shared/body/yjs/rescue.ts'
 import { deriveState, openState } from '../../../shared/body/yjs/state.ts'
+import { t } from '../../support/tap.ts'
 import { bulletList, listItem, paragraph } from './blocks.ts'
 import { idFrom, normalised } from './random-body.ts'
 import { allText, blockOf, type Editor, elementsWithId, moveToEnd, Room } from './room.ts'
 
 const [first, second, third] = [idFrom(1), idFrom(2), idFrom(3)]
 
-test('text typed while a program moves the block goes along, in the order in which it was typed', async (t) => {
+t.test('text typed while a program moves the block goes along, in the order in which it was typed', async (t) => {
   const room = opened()
   const [anna, ben] = editorsOf(room)
   room.write(moveToEnd)
@@ -27,7 +27,7 @@ test('text typed while a program moves the block goes along, in the order in whi
   t.strictSame(ben.body, room.body)
 })
 
-test('many removed blocks of one id cost hardly more than a single one when a long block takes their place', (t) => {
+t.test('many removed blocks of one id cost hardly more than a single one when a long block takes their place', (t) => {
   const costOf = (blocks: number) => {
     const doc = new Y.Doc()
     const rescue = new TextRescue(doc, { sourceOf: () => 'editor', origin: 'rescue' })
@@ -47,7 +47,7 @@ test('many removed blocks of one id cost hardly more than a single one when a lo
   t.end()
 })
 
-test('text typed while a program changes the type of the block stays in the block', async (t) => {
+t.test('text typed while a program changes the type of the block stays in the block', async (t) => {
   const room = opened()
   const [anna] = editorsOf(room)
   room.write((body) => {
@@ -61,7 +61,7 @@ test('text typed while a program changes the type of the block stays in the bloc
   t.equal(room.block(first).type, 'heading')
 })
 
-test('text typed between the start of a flush and its end is not lost', async (t) => {
+t.test('text typed between the start of a flush and its end is not lost', async (t) => {
   const room = opened()
   const [anna] = editorsOf(room)
   room.write(moveToEnd)
@@ -73,7 +73,7 @@ test('text typed between the start of a flush and its end is not lost', async (t
   t.equal(room.textOf(first), 'oneX alpha')
 })
 
-test('what an editor types late and deletes again does not come back', async (t) => {
+t.test('what an editor types late and deletes again does not come back', async (t) => {
   const room = opened()
   const [anna] = editorsOf(room)
   room.write(moveToEnd)
@@ -89,7 +89,7 @@ test('what an editor types late and deletes again does not come back', async (t)
   t.equal(room.textOf(first), 'oneZ alpha')
 })
 
-test('what an editor deletes late is deleted in the moved block', async (t) => {
+t.test('what an editor deletes late is deleted in the moved block', async (t) => {
   const room = opened()
   const [anna] = editorsOf(room)
   room.write(moveToEnd)
@@ -100,7 +100,7 @@ test('what an editor deletes late is deleted in the moved block', async (t) => {
   t.equal(room.textOf(first), 'alpha')
 })
 
-test('an editor that comes back after several moves brings its text along', async (t) => {
+t.test('an editor that comes back after several moves brings its text along', async (t) => {
   const room = opened()
   const [anna, ben] = editorsOf(room)
   anna.text(first).insert(3, ' Q')
@@ -115,7 +115,7 @@ test('an editor that comes back after several moves brings its text along', asyn
   t.strictSame(ben.body, room.body)
 })
 
-test('an editor that knows of the move deletes nothing by coming back', async (t) => {
+t.test('an editor that knows of the move deletes nothing by coming back', async (t) => {
   const room = opened()
   const [anna] = editorsOf(room)
   room.write(moveToEnd)
@@ -128,7 +128,7 @@ test('an editor that knows of the move deletes nothing by coming back', async (t
   t.equal(room.textOf(second), 'Ntwo beta')
 })
 
-test('marks and nodes that are typed late keep their form', async (t) => {
+t.test('marks and nodes that are typed late keep their form', async (t) => {
   const room = opened()
   const [anna] = editorsOf(room)
   room.write(moveToEnd)
@@ -148,7 +148,7 @@ test('marks and nodes that are typed late keep their form', async (t) => {
   ])
 })
 
-test('a program that moves a block and changes its words leaves room for late text', async (t) => {
+t.test('a program that moves a block and changes its words leaves room for late text', async (t) => {
   const room = opened()
   const [anna] = editorsOf(room)
   room.write((body) => {
@@ -164,7 +164,7 @@ test('a program that moves a block and changes its words leaves room for late te
   t.equal(room.textOf(first), 'one X gamma Y')
 })
 
-test('late text of a block that became something without text stands behind it', async (t) => {
+t.test('late text of a block that became something without text stands behind it', async (t) => {
   const room = opened()
   const [anna] = editorsOf(room)
   room.write((body) => {
@@ -181,7 +181,7 @@ test('late text of a block that became something without text stands behind it',
   t.equal(allText(room.body.content[1] as BodyNode), 'XY')
 })
 
-test('text that arrives while a long move is under way waits for the new place of its block', async (t) => {
+t.test('text that arrives while a long move is under way waits for the new place of its block', async (t) => {
   const room = opened()
   const [anna] = editorsOf(room)
   const moved = new Room(room.body, 0, Y.encodeStateAsUpdate(room.live))
@@ -203,7 +203,7 @@ test('text that arrives while a long move is under way waits for the new place o
   t.equal(allText(readDocument(bodyFragment(room.live)).document as DocNode), 'two betaitem aitem boneXYZ alpha')
 })
 
-test('text in a block that a program deleted is gone with the block, and nobody is alarmed', async (t) => {
+t.test('text in a block that a program deleted is gone with the block, and nobody is alarmed', async (t) => {
   const room = opened()
   const [anna] = editorsOf(room)
   room.write((body) => {
@@ -217,7 +217,7 @@ test('text in a block that a program deleted is gone with the block, and nobody 
   t.strictSame(room.lost, [])
 })
 
-test('a new item in a list that a program moves comes along with its text', async (t) => {
+t.test('a new item in a list that a program moves comes along with its text', async (t) => {
   const room = opened()
   const [anna] = editorsOf(room)
   room.write((body) => body.content.unshift(...body.content.splice(2, 1)))
@@ -232,7 +232,7 @@ test('a new item in a list that a program moves comes along with its text', asyn
   t.equal(allText(room.block(third)), 'item anewernewitem b')
 })
 
-test('a task that somebody checks while a program moves the list is checked', async (t) => {
+t.test('a task that somebody checks while a program moves the list is checked', async (t) => {
   const task = (id: number, text: string): BodyNode => ({
     type: 'taskItem',
     attrs: { id: idFrom(id), checked: false },
@@ -252,7 +252,7 @@ test('a task that somebody checks while a program moves the list is checked', as
   t.equal(room.block(idFrom(10)).attrs?.checked, true)
 })
 
-test('a new node in the middle of a text loses nothing that is typed in either half', async (t) => {
+t.test('a new node in the middle of a text loses nothing that is typed in either half', async (t) => {
   const room = opened()
   const [anna] = editorsOf(room)
   room.write((body) => {
@@ -275,7 +275,7 @@ test('a new node in the middle of a text loses nothing that is typed in either h
   t.equal(room.textOf(first), 'oXne alYpha')
 })
 
-test('text for a block that nobody remembers is told to its editor', async (t) => {
+t.test('text for a block that nobody remembers is told to its editor', async (t) => {
   const room = opened()
   const [anna] = editorsOf(room)
   room.write(moveToEnd)
@@ -286,44 +286,47 @@ test('text for a block that nobody remembers is told to its editor', async (t) =
   t.strictSame(reopened.lost, [{ block_id: null, text: 'lost words' }])
 })
 
-test('text of an editor at another process moves along, rescued by that process or, after it has left, by this', (t) => {
-  const body = normalised({ type: 'doc', content: [paragraph(1, 'one'), paragraph(2, 'two')] })
-  const moved = (change: (rescue: TextRescue) => void) => {
-    const state = deriveState(body)
-    const [live, mover, typist] = [openState(state), openState(state), openState(state)]
-    const sourceOf = (origin: unknown) => (origin === 'mover' ? 'editor' : { process: 'other' })
-    const rescue = new TextRescue(live, { sourceOf, origin: 'rescue' })
-    rescue.peerJoined('other')
-    const element = bodyFragment(typist).get(0) as Y.XmlElement
-    ;(element.get(0) as Y.XmlText).insert(3, ' typed')
-    rescue.apply(Y.encodeStateAsUpdate(typist, Y.encodeStateVector(live)), 'typist')
-    change(rescue)
-    const fragment = bodyFragment(mover)
-    const copy = writeNode(paragraph(1, 'one'))
-    mover.transact(() => {
-      fragment.delete(0, 1)
-      fragment.insert(1, [copy])
-    })
-    rescue.apply(Y.encodeStateAsUpdate(mover, Y.encodeStateVector(live)), 'mover')
-    rescue.close()
-    return allText({ type: 'doc', content: readDocument(bodyFragment(live)).document.content ?? [] })
-  }
-  t.equal(
-    moved(() => {}),
-    'twoone',
-    'the other process puts its text there',
-  )
-  t.equal(
-    moved((rescue) => rescue.peerLeft('other')),
-    'twoone typed',
-  )
-  const back = (rescue: TextRescue) => {
-    rescue.peerLeft('other')
-    rescue.peerJoined('other')
-  }
-  t.equal(moved(back), 'twoone', 'not twice')
-  t.end()
-})
+t.test(
+  'text of an editor at another process moves along, rescued by that process or, after it has left, by this',
+  (t) => {
+    const body = normalised({ type: 'doc', content: [paragraph(1, 'one'), paragraph(2, 'two')] })
+    const moved = (change: (rescue: TextRescue) => void) => {
+      const state = deriveState(body)
+      const [live, mover, typist] = [openState(state), openState(state), openState(state)]
+      const sourceOf = (origin: unknown) => (origin === 'mover' ? 'editor' : { process: 'other' })
+      const rescue = new TextRescue(live, { sourceOf, origin: 'rescue' })
+      rescue.peerJoined('other')
+      const element = bodyFragment(typist).get(0) as Y.XmlElement
+      ;(element.get(0) as Y.XmlText).insert(3, ' typed')
+      rescue.apply(Y.encodeStateAsUpdate(typist, Y.encodeStateVector(live)), 'typist')
+      change(rescue)
+      const fragment = bodyFragment(mover)
+      const copy = writeNode(paragraph(1, 'one'))
+      mover.transact(() => {
+        fragment.delete(0, 1)
+        fragment.insert(1, [copy])
+      })
+      rescue.apply(Y.encodeStateAsUpdate(mover, Y.encodeStateVector(live)), 'mover')
+      rescue.close()
+      return allText({ type: 'doc', content: readDocument(bodyFragment(live)).document.content ?? [] })
+    }
+    t.equal(
+      moved(() => {}),
+      'twoone',
+      'the other process puts its text there',
+    )
+    t.equal(
+      moved((rescue) => rescue.peerLeft('other')),
+      'twoone typed',
+    )
+    const back = (rescue: TextRescue) => {
+      rescue.peerLeft('other')
+      rescue.peerJoined('other')
+    }
+    t.equal(moved(back), 'twoone', 'not twice')
+    t.end()
+  },
+)
 
 function opened(): Room {
   const list = bulletList(3, listItem(10, 'item a'), listItem(20, 'item b'))

@@ -1,5 +1,5 @@
-import { test } from 'tap'
 import { matchSequences } from '../../../shared/body/sequence.ts'
+import { t } from '../../support/tap.ts'
 
 const count = 1500
 const numbered = (length: number, name: (index: number) => string) => Array.from({ length }, (_, index) => name(index))
@@ -20,14 +20,14 @@ const hostile: Record<string, (length: number) => [string[], string[]]> = {
   'one word at a time': (length) => [nested(length, 'a'), nested(length, 'b')],
 }
 
-test('no two versions of a text take many times as long to compare as their length', async (t) => {
+t.test('no two versions of a text take many times as long to compare as their length', async (t) => {
   for (const [name, pair] of Object.entries(hostile)) {
     const [few, many] = [lookedAt(pair(count)), lookedAt(pair(4 * count))]
     t.ok(many < 6 * few, `${name}: ${few} and ${many}`)
   }
 })
 
-test('where the comparison ends early, what it has found is the same in both texts', async (t) => {
+t.test('where the comparison ends early, what it has found is the same in both texts', async (t) => {
   for (const [name, pair] of Object.entries(hostile)) {
     const [a, b] = pair(count)
     const matches = matchSequences(a, b)

@@ -1,16 +1,16 @@
-import { test } from 'tap'
 import * as Y from 'yjs'
 import type { BodyNode, DocNode } from '../../../shared/body/document.ts'
 import { matchSimilar } from '../../../shared/body/yjs/align-similar.ts'
 import { bodyFragment, readDocument } from '../../../shared/body/yjs/encoding.ts'
 import { deriveState, followInto, openState } from '../../../shared/body/yjs/state.ts'
 import { atOnce } from '../../../shared/computations/slices.ts'
+import { t } from '../../support/tap.ts'
 import { bulletList, listItem, paragraph } from './blocks.ts'
 import { idFrom, normalised } from './random-body.ts'
 
 const words = 'one two three four five six seven eight nine ten eleven twelve'.split(' ')
 
-test('a caret stays at its word when a program replaces the whole body under new ids', async (t) => {
+t.test('a caret stays at its word when a program replaces the whole body under new ids', async (t) => {
   const from = body(
     heading(1, 'The quick report'),
     paragraph(2, 'Every quarter the sales team writes a report about its customers.'),
@@ -39,7 +39,7 @@ test('a caret stays at its word when a program replaces the whole body under new
   }
 })
 
-test('text typed while the whole body is replaced stays in its paragraph', async (t) => {
+t.test('text typed while the whole body is replaced stays in its paragraph', async (t) => {
   const from = body(paragraph(1, 'the first paragraph says this'), paragraph(2, 'the second paragraph says that'))
   const to = body(paragraph(11, 'the first paragraph says more'), paragraph(12, 'the second paragraph says much more'))
   const doc = openState(deriveState(from))
@@ -51,20 +51,20 @@ test('text typed while the whole body is replaced stays in its paragraph', async
   t.strictSame(texts, ['the first paragraph says more', 'the second! paragraph says much more'])
 })
 
-test('blocks that say something else are not taken for each other', async (t) => {
+t.test('blocks that say something else are not taken for each other', async (t) => {
   const olds = [paragraph(1, 'apples and pears'), paragraph(2, 'rain and snow'), heading(3, 'the end of it')]
   const news = [paragraph(4, 'kings or queens'), paragraph(5, 'the end of it')]
   t.strictSame(atOnce(matchSimilar(olds, news)), [-1, -1])
 })
 
-test('a block that moved among others is left out, and the others stay', async (t) => {
+t.test('a block that moved among others is left out, and the others stay', async (t) => {
   const texts = ['red green blue', 'iron copper gold', 'bread cheese wine', 'north south east']
   const olds = texts.map((text, index) => paragraph(index, text))
   const news = [1, 2, 3, 0].map((from, index) => paragraph(index + 10, `${texts[from]} more`))
   t.strictSame(atOnce(matchSimilar(olds, news)), [1, 2, 3, -1])
 })
 
-test('thousands of blocks that all changed are compared in time that follows from their number', async (t) => {
+t.test('thousands of blocks that all changed are compared in time that follows from their number', async (t) => {
   const [few, many] = [lookedAt(500), lookedAt(2000)]
   t.ok(many < 5 * few, `${few} and ${many}`)
 })

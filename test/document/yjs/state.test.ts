@@ -1,5 +1,4 @@
 import fc from 'fast-check'
-import { test } from 'tap'
 import * as Y from 'yjs'
 import { documentToLines } from '../../../shared/body/canonical.ts'
 import type { BodyNode, DocNode } from '../../../shared/body/document.ts'
@@ -7,39 +6,43 @@ import { bodyFragment, readDocument } from '../../../shared/body/yjs/encoding.ts
 import { FollowingBody } from '../../../shared/body/yjs/following-body.ts'
 import { compact, deriveState, mergeUpdates, openState, readState } from '../../../shared/body/yjs/state.ts'
 import { atOnce } from '../../../shared/computations/slices.ts'
-import { runs } from '../../support/property-runs.ts'
+import { runs } from '../../support/runs.ts'
+import { t } from '../../support/tap.ts'
 import { blocksOf, edited, normalised, randomBody, randomEdits } from './random-body.ts'
 
-test('a document opened live after many API writes has every block once, also for a browser that was away', async (t) => {
-  fc.assert(
-    fc.property(randomBody(), fc.array(randomEdits(), { minLength: 1, maxLength: 4 }), (body, writes) => {
-      const first = deriveState(body)
-      const away = openState(first)
-      let state = first
-      const log: Uint8Array[] = []
-      let current = body
-      for (const [index, edits] of writes.entries()) {
-        const to = edited(current, edits, 1000 * (index + 1))
-        const caught = catchUp({ state, from: current, to })
-        if (caught.update) log.push(caught.update)
-        state = caught.state
-        current = to
-      }
-      for (const update of log) Y.applyUpdate(away, update)
-      const want = JSON.stringify(current)
-      const logged = compact(first, log.length > 0 ? [mergeUpdates(log)] : [])
-      for (const reading of [readState(state), readDocument(bodyFragment(away)).document, readState(logged)]) {
-        if (JSON.stringify(normalised(reading)) !== want) throw new Error(`got ${JSON.stringify(reading)}`)
-      }
-      const ids = blocksOf(current as BodyNode).map(({ node }) => node.attrs?.id)
-      if (new Set(ids).size !== ids.length) throw new Error('a block is there twice')
-    }),
-    runs,
-  )
-  t.pass()
-})
+t.test(
+  'a document opened live after many API writes has every block once, also for a browser that was away',
+  async (t) => {
+    fc.assert(
+      fc.property(randomBody(), fc.array(randomEdits(), { minLength: 1, maxLength: 4 }), (body, writes) => {
+        const first = deriveState(body)
+        const away = openState(first)
+        let state = first
+        const log: Uint8Array[] = []
+        let current = body
+        for (const [index, edits] of writes.entries()) {
+          const to = edited(current, edits, 1000 * (index + 1))
+          const caught = catchUp({ state, from: current, to })
+          if (caught.update) log.push(caught.update)
+          state = caught.state
+          current = to
+        }
+        for (const update of log) Y.applyUpdate(away, update)
+        const want = JSON.stringify(current)
+        const logged = compact(first, log.length > 0 ? [mergeUpdates(log)] : [])
+        for (const reading of [readState(state), readDocument(bodyFragment(away)).document, readState(logged)]) {
+          if (JSON.stringify(normalised(reading)) !== want) throw new Error(`got ${JSON.stringify(reading)}`)
+        }
+        const ids = blocksOf(current as BodyNode).map(({ node }) => node.attrs?.id)
+        if (new Set(ids).size !== ids.length) throw new Error('a block is there twice')
+      }),
+      runs,
+    )
+    t.pass()
+  },
+)
 
-test('writing nothing new tells the browsers nothing', async (t) => {
+t.test('writing nothing new tells the browsers nothing', async (t) => {
   fc.assert(
     fc.property(randomBody(), (body) => {
       const state = deriveState(body)
@@ -51,7 +54,7 @@ test('writing nothing new tells the browsers nothing', async (t) => {
   t.pass()
 })
 
-test('compaction forgets deleted text and keeps what is there', async (t) => {
+t.test('compaction forgets deleted text and keeps what is there', async (t) => {
   const paragraph = (text: string) => ({
     type: 'doc',
     content: [

@@ -1,19 +1,20 @@
 import { Transform } from '@tiptap/pm/transform'
 import { initProseMirrorDoc, updateYFragment } from '@tiptap/y-tiptap'
 import type { Node } from 'prosemirror-model'
-import { type Test, test } from 'tap'
+import type { Test } from 'tap'
 import * as Y from 'yjs'
 import type { BodyNode } from '../../../shared/body/document.ts'
 import { bodySchema } from '../../../shared/body/nodes.ts'
 import { bodyFragment, readDocument } from '../../../shared/body/yjs/encoding.ts'
 import { repairDocument } from '../../../shared/body/yjs/repair.ts'
+import { t } from '../../support/tap.ts'
 import { paragraph } from './blocks.ts'
 import { blocksOf, idFrom, normalised } from './random-body.ts'
 import { allText, type Editor, moveToEnd, Room } from './room.ts'
 
 const first = idFrom(1)
 
-test('a paragraph that is split at its end or in the middle keeps its id in the first half', async (t) => {
+t.test('a paragraph that is split at its end or in the middle keeps its id in the first half', async (t) => {
   for (const { offset, halves } of [
     { offset: 3, halves: ['one', ' alpha'] },
     { offset: 9, halves: ['one alpha', ''] },
@@ -28,7 +29,7 @@ test('a paragraph that is split at its end or in the middle keeps its id in the 
   }
 })
 
-test('two people who split one paragraph at once lose no letter, and every id is there once', async (t) => {
+t.test('two people who split one paragraph at once lose no letter, and every id is there once', async (t) => {
   const room = opened()
   const [anna, ben] = room.editors as [Editor, Editor]
   change(anna, (transform) => transform.split(4))
@@ -39,7 +40,7 @@ test('two people who split one paragraph at once lose no letter, and every id is
   same(t, room)
 })
 
-test('what a stock editor types into a block that a program moves goes along', async (t) => {
+t.test('what a stock editor types into a block that a program moves goes along', async (t) => {
   const room = opened()
   const [anna] = room.editors as [Editor, Editor]
   room.write(moveToEnd)
@@ -60,18 +61,21 @@ test('what a stock editor types into a block that a program moves goes along', a
   same(t, room)
 })
 
-test('Enter in a block that a program moves keeps the second half beside the old place, and the ids apart', async (t) => {
-  const room = opened()
-  const [anna] = room.editors as [Editor, Editor]
-  room.write(moveToEnd)
-  room.flush()
-  change(anna, (transform) => transform.split(4))
-  room.settle()
-  t.strictSame(room.body.content.map(allText).sort(), [' alpha', 'one', 'three', 'two beta'])
-  same(t, room)
-})
+t.test(
+  'Enter in a block that a program moves keeps the second half beside the old place, and the ids apart',
+  async (t) => {
+    const room = opened()
+    const [anna] = room.editors as [Editor, Editor]
+    room.write(moveToEnd)
+    room.flush()
+    change(anna, (transform) => transform.split(4))
+    room.settle()
+    t.strictSame(room.body.content.map(allText).sort(), [' alpha', 'one', 'three', 'two beta'])
+    same(t, room)
+  },
+)
 
-test('two processes that repair the same state make the same ids', async (t) => {
+t.test('two processes that repair the same state make the same ids', async (t) => {
   const room = opened()
   const [anna] = room.editors as [Editor, Editor]
   change(anna, (transform) => transform.split(4).split(2))

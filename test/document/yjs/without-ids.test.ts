@@ -1,11 +1,11 @@
 import fc from 'fast-check'
-import { test } from 'tap'
 import * as Y from 'yjs'
 import { idsInLine } from '../../../shared/body/block-lines.ts'
 import { canonicalJson, linesToDocument } from '../../../shared/body/canonical.ts'
 import { bodyFragment, writeNodes } from '../../../shared/body/yjs/encoding.ts'
 import { atOnce } from '../../../shared/computations/slices.ts'
-import { runs } from '../../support/property-runs.ts'
+import { runs } from '../../support/runs.ts'
+import { t } from '../../support/tap.ts'
 import { bulletList, listItem, paragraph } from './blocks.ts'
 import { EditedBody, randomTurn } from './edited-body.ts'
 import { opened } from './followed-editor.ts'
@@ -17,24 +17,27 @@ import { elementsBelow, textsBelow } from './wild-editor.ts'
  * an editor has to lose nothing that an editor which knows the attribute would keep.
  */
 
-test('an editor that does not know ids and a program change the same blocks, and every id and change is kept', async (t) => {
-  fc.assert(
-    fc.property(randomBody(), fc.array(randomTurn(), { minLength: 1, maxLength: 6 }), (body, turns) => {
-      const [knowing, forgetting] = [
-        new EditedBody(body, { knowsIds: true }),
-        new EditedBody(body, { knowsIds: false }),
-      ]
-      for (const [index, one] of turns.entries()) {
-        const lines = knowing.flush(one, index)
-        same(forgetting.flush(one, index), lines)
-      }
-    }),
-    runs,
-  )
-  t.pass()
-})
+t.test(
+  'an editor that does not know ids and a program change the same blocks, and every id and change is kept',
+  async (t) => {
+    fc.assert(
+      fc.property(randomBody(), fc.array(randomTurn(), { minLength: 1, maxLength: 6 }), (body, turns) => {
+        const [knowing, forgetting] = [
+          new EditedBody(body, { knowsIds: true }),
+          new EditedBody(body, { knowsIds: false }),
+        ]
+        for (const [index, one] of turns.entries()) {
+          const lines = knowing.flush(one, index)
+          same(forgetting.flush(one, index), lines)
+        }
+      }),
+      runs,
+    )
+    t.pass()
+  },
+)
 
-test('a program changes a block from which an editor removes the id at that moment', async (t) => {
+t.test('a program changes a block from which an editor removes the id at that moment', async (t) => {
   const session = new EditedBody(normalised({ type: 'doc', content: [paragraph(1, 'one'), paragraph(2, 'two')] }), {
     knowsIds: false,
   })
@@ -46,22 +49,25 @@ test('a program changes a block from which an editor removes the id at that mome
   )
 })
 
-test('a block that an editor without ids adds keeps the id that it gets, while somebody types on in it', async (t) => {
-  const session = new EditedBody(
-    normalised({ type: 'doc', content: [{ type: 'paragraph', attrs: { id: idFrom(1) } }] }),
-    {
-      knowsIds: false,
-    },
-  )
-  session.type({ kind: 'enter', at: 0, place: 0 })
-  const [, added] = idsIn(session.settled())
-  for (const count of [1, 2, 3]) {
-    session.type({ kind: 'type', at: 1, place: 0 })
-    t.strictSame(idsIn(session.settled()), [idFrom(1), added], `typed ${count} times`)
-  }
-})
+t.test(
+  'a block that an editor without ids adds keeps the id that it gets, while somebody types on in it',
+  async (t) => {
+    const session = new EditedBody(
+      normalised({ type: 'doc', content: [{ type: 'paragraph', attrs: { id: idFrom(1) } }] }),
+      {
+        knowsIds: false,
+      },
+    )
+    session.type({ kind: 'enter', at: 0, place: 0 })
+    const [, added] = idsIn(session.settled())
+    for (const count of [1, 2, 3]) {
+      session.type({ kind: 'type', at: 1, place: 0 })
+      t.strictSame(idsIn(session.settled()), [idFrom(1), added], `typed ${count} times`)
+    }
+  },
+)
 
-test('blocks keep their ids and carets when an editor that does not know ids types in them', async (t) => {
+t.test('blocks keep their ids and carets when an editor that does not know ids types in them', async (t) => {
   const list = bulletList(10, listItem(20, 'one'), listItem(30, 'two'), listItem(40, 'three'))
   const { body, fragment } = opened(paragraph(1, 'first'), list)
   const before = body.lines
@@ -79,7 +85,7 @@ test('blocks keep their ids and carets when an editor that does not know ids typ
   t.strictSame(body.lines, [before[0], before[1]?.replace('two', 'batwo')])
 })
 
-test('all list items keep their ids when an editor that does not know ids adds an item between them', async (t) => {
+t.test('all list items keep their ids when an editor that does not know ids adds an item between them', async (t) => {
   const list = bulletList(10, listItem(20, 'one'), listItem(30, 'two'), listItem(40, 'three'))
   const { body, fragment } = opened(list)
   fragment.doc?.transact(() => {

@@ -3,10 +3,10 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, syml
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import t from 'tap'
 import { eventSequencer } from '../../../workers/events.ts'
 import { root } from '../../support/processes.ts'
 import { startTestService } from '../../support/service.ts'
+import { t } from '../../support/tap.ts'
 import { startWorkers } from '../../support/workers.ts'
 
 const run = promisify(execFile)

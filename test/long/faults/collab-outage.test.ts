@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import t from 'tap'
 import { p } from '../../document/build.ts'
 import { Person, startCollab } from '../../support/collab.ts'
 import { bodyOf, make } from '../../support/documents.ts'
 import { startSite } from '../../support/site.ts'
+import { t } from '../../support/tap.ts'
 
 t.test('text that is typed while the database is out of reach is kept, and stored when it is back', async (t) => {
   const site = await startSite(t)

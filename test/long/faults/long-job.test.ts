@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import t from 'tap'
 import { readConfig } from '../../../shared/config/config.ts'
 import { inTransaction } from '../../../shared/database/database.ts'
 import { queues } from '../../../shared/jobs/queues.ts'
@@ -10,6 +9,7 @@ import { defineWorker } from '../../../workers/runtime/job-worker.ts'
 import { openRuntime } from '../../../workers/runtime/runtime.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 import { until } from '../../support/site.ts'
+import { t } from '../../support/tap.ts'
 
 t.test('a job that takes long is left alone, also when the session that marks it is cut off', async (t) => {
   const { url, drop } = await createTestDatabase()

@@ -1,6 +1,6 @@
-import t from 'tap'
 import { followEvents } from '../../support/event-streams.ts'
 import { createDocument, type Site, search, startSite, until } from '../../support/site.ts'
+import { t } from '../../support/tap.ts'
 
 t.test('what happened while nobody listened is caught up, and notifications are heard again', async (t) => {
   // Without heartbeats, a stream learns of an event by a notification or after a new LISTEN.

@@ -1,6 +1,6 @@
 import pg from 'pg'
-import t from 'tap'
 import { createDocument, search, startSite, until, writeDocument } from '../../support/site.ts'
+import { t } from '../../support/tap.ts'
 
 t.test('while PostgreSQL has no connection left people are told to come back, and no job is given up', async (t) => {
   const site = await startSite(t)

@@ -1,5 +1,5 @@
-import t from 'tap'
 import { createDocument, type Site, startSite, until, writeDocument } from '../../support/site.ts'
+import { t } from '../../support/tap.ts'
 
 t.test('while the database is read-only people can read, and are told to come back with what they write', async (t) => {
   const site = await startSite(t, { settings: { RATE_READ_PER_MIN: '1000' } })

@@ -1,6 +1,6 @@
-import t from 'tap'
 import type { Client, Reply } from '../../support/client.ts'
 import { createDocument, type Site, startSite, until } from '../../support/site.ts'
+import { t } from '../../support/tap.ts'
 
 const most = 10_000
 

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
-import t from 'tap'
 import { samples, uploaded } from '../../support/attachments.ts'
 import { Client } from '../../support/client.ts'
 import { followEvents, streamText } from '../../support/event-streams.ts'
 import { startApi } from '../../support/processes.ts'
 import { createDocument, type Site, startSite, until } from '../../support/site.ts'
+import { t } from '../../support/tap.ts'
 import { manifestOf, requestExport } from '../../support/zips.ts'
 
 t.test(

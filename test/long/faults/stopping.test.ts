@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { Agent, get, type IncomingMessage, request } from 'node:http'
 import pg from 'pg'
-import t from 'tap'
 import { startApi } from '../../support/processes.ts'
 import { createDocument, startSite, until } from '../../support/site.ts'
+import { t } from '../../support/tap.ts'
 
 t.test('what the API has accepted is answered when it is told to stop', async (t) => {
   const site = await startSite(t)

@@ -1,9 +1,9 @@
 import pg from 'pg'
-import t from 'tap'
 import { startModelStub } from '../../support/model-stub.ts'
 import { startWorker } from '../../support/processes.ts'
 import { startTestService } from '../../support/service.ts'
 import { until } from '../../support/site.ts'
+import { t } from '../../support/tap.ts'
 import { write } from '../../support/workers.ts'
 
 t.test(

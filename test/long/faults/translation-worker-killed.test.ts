@@ -1,10 +1,10 @@
 import pg from 'pg'
-import t from 'tap'
 import { p } from '../../document/build.ts'
 import { startModelStub } from '../../support/model-stub.ts'
 import { startWorker } from '../../support/processes.ts'
 import { startTestService } from '../../support/service.ts'
 import { until } from '../../support/site.ts'
+import { t } from '../../support/tap.ts'
 import { askedOf } from '../../support/translation-stub.ts'
 import { ok, statusesOf, translate } from '../../support/translations.ts'
 

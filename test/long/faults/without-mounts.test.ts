@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import t from 'tap'
 import { Client } from '../../support/client.ts'
 import { startWholeService } from '../../support/processes.ts'
+import { t } from '../../support/tap.ts'
 
 // The process is root without the right to mount, as in most containers.
 const within = ['setpriv', '--bounding-set=-sys_admin']

@@ -1,6 +1,6 @@
-import t from 'tap'
 import { reproducedBodies } from '../../hostile/bodies.ts'
 import { requireLinear } from '../../hostile/linear.ts'
+import { t } from '../../support/tap.ts'
 
 // The worst texts of Markdown and of raw HTML. Forty readers read each of them at two dozen positions.
 const texts = new Set(['ordered list markers', 'comments', 'nested div'])

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
-import t from 'tap'
 import { unboundedLines } from '../../hostile/bounded.ts'
 import { Measurer } from '../../hostile/measurer.ts'
 import { tokens } from '../../hostile/texts.ts'
-import { runs } from '../../support/property-runs.ts'
+import { runsTimes } from '../../support/runs.ts'
+import { t } from '../../support/tap.ts'
 
 t.test('no combination of signs that a random search finds costs more than its size', async (t) => {
   const measurer = new Measurer({
@@ -18,5 +18,5 @@ t.test('no combination of signs that a random search finds costs more than its s
     if (lines.length > 0) throw new Error(lines.join('\n'))
   })
   // One run costs as much as many runs of other properties, and shrinking costs as much as finding.
-  await fc.assert(isLinear, { ...runs, numRuns: Math.ceil(runs.numRuns / 25) })
+  await fc.assert(isLinear, runsTimes(1 / 25))
 })

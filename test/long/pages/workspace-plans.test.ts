@@ -1,14 +1,14 @@
 import pg from 'pg'
-import t from 'tap'
 import { rowsReadBy, statementsOf } from '../../support/plans.ts'
-import { startTestService } from '../../support/service.ts'
+import { sharedService } from '../../support/service.ts'
+import { t } from '../../support/tap.ts'
 import { signedInVisitor } from '../../support/visitor.ts'
 
 // A statement of a page with 50 items may read so many rows.
 const mostRows = 1000
 
 t.test('a page of a knowledge base with 10,000 folders and documents reads only what it shows', async (t) => {
-  const service = await startTestService(t)
+  const service = await sharedService()
   const ada = await service.signUp()
   const { data: base } = (await ada.post('/knowledge-bases', { name: 'Handbook' })).body
   const { data: folder } = (await ada.post('/folders', { name: 'Folder', knowledge_base_id: base.id })).body

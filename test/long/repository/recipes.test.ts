@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { remark } from 'remark'
-import t from 'tap'
 import ts from 'typescript'
 import { root } from '../../support/processes.ts'
+import { t } from '../../support/tap.ts'
 
 const execute = promisify(execFile)
 

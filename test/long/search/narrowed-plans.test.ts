@@ -1,16 +1,16 @@
-import t from 'tap'
 import { sql } from '../../../shared/database/database.ts'
 import { indexStatistics } from '../../../shared/search/ranking/selectivity.ts'
 import { searchExhaustive, searchTopK } from '../../../shared/search/search.ts'
 import type { DocumentFilters } from '../../../shared/search/statement/request.ts'
 import { scoresOf, textOf } from '../../support/ranked-texts.ts'
 import { writeBlocks } from '../../support/search-blocks.ts'
-import { startTestService } from '../../support/service.ts'
+import { sharedService } from '../../support/service.ts'
+import { t } from '../../support/tap.ts'
 
 // Enough blocks that PostgreSQL's statistics decide how a search reads them.
 const documents = 60
 const texts = Array.from({ length: 12_000 }, (_, index) => textOf(index))
-const service = await startTestService(t)
+const service = await sharedService()
 const { scope, ids } = await writeBlocks(service, { texts, documents })
 const { averageLength } = await indexStatistics(service.database)
 const results = new Map<string, { scores: number[]; matching: number[] }>()

@@ -1,12 +1,12 @@
-import t from 'tap'
 import { openDatabase, sql } from '../../../shared/database/database.ts'
 import { indexStatistics } from '../../../shared/search/ranking/selectivity.ts'
 import { searchExhaustive, searchTopK } from '../../../shared/search/search.ts'
 import { scoresOf, textOf } from '../../support/ranked-texts.ts'
 import { writeBlocks } from '../../support/search-blocks.ts'
-import { startTestService } from '../../support/service.ts'
+import { sharedService } from '../../support/service.ts'
+import { t } from '../../support/tap.ts'
 
-const service = await startTestService(t)
+const service = await sharedService()
 const documents = 30
 const texts = Array.from({ length: 12_000 }, (_, index) => textOf(index))
 const { scope, workspaceId } = await writeBlocks(service, { texts, documents })

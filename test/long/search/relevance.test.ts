@@ -1,8 +1,8 @@
-import t from 'tap'
 import { ownDocuments, packageDocuments } from '../../search/relevance/corpus.ts'
 import { meanOf, relevanceOf } from '../../search/relevance/measures.ts'
 import { type Kind, labelledQueries } from '../../search/relevance/queries.ts'
 import { documentsFound, writeCorpus } from '../../search/relevance/service.ts'
+import { t } from '../../support/tap.ts'
 import { startSearchService, untilFresh } from '../../support/workers.ts'
 
 // What a person would lose below the least nDCG@10 of each kind. `npm run bench -- relevance` measures the whole set.

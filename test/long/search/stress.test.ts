@@ -1,7 +1,7 @@
-import t from 'tap'
 import { workersOf } from '../../../workers/types.ts'
 import type { Client } from '../../support/client.ts'
 import { startTestService } from '../../support/service.ts'
+import { t } from '../../support/tap.ts'
 import { rewrite, searchV2, startWorkers, untilFresh, write } from '../../support/workers.ts'
 
 const actionsOfAWriter = 60

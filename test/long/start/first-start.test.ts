@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import t from 'tap'
 import { readConfig } from '../../../shared/config/config.ts'
 import { migrate } from '../../../shared/migrations/migrations.ts'
 import { settingWarnings } from '../../../shared/process/setting-warnings.ts'
@@ -8,6 +7,7 @@ import { freePort } from '../../../shared/start/processes.ts'
 import { createBareDatabase, createTestDatabase } from '../../support/postgres.ts'
 import { portOf, type ServiceProcess, type Settings, startProcess } from '../../support/processes.ts'
 import { until } from '../../support/site.ts'
+import { t } from '../../support/tap.ts'
 
 t.test('on an empty database the processes say what to run, and serve as soon as it has run', async (t) => {
   const { url, drop } = await createBareDatabase()

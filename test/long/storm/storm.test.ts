@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
-import t from 'tap'
 import { reportOf } from '../../storm/report.ts'
 import { runStorm } from '../../storm/storm.ts'
+import { t } from '../../support/tap.ts'
 
 const seed = 7
 

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import t from 'tap'
 import { createSignInLink } from '../../../shared/auth/sign-in-links.ts'
 import { Client, type Reply } from '../../support/client.ts'
+import { onlyLong } from '../../support/run-options.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
+import { t } from '../../support/tap.ts'
 import { signedInVisitor } from '../../support/visitor.ts'
 import { violationsOf } from './axe.ts'
 import { noChromium, startChromium } from './chromium.ts'
@@ -95,36 +96,40 @@ t.test('a sign-in link takes one press of a key, and its code leaves the address
   }
 })
 
-t.test('every page is accessible, in light and in dark, and fits a telephone', { skip: noChromium }, async (t) => {
-  const service = await startTestService(t, { OIDC_ISSUER: 'http://localhost:1', OIDC_CLIENT_ID: 'documents' })
-  const { user_id } = await service.signUp({ email: ada.email })
-  const session = (await signedInVisitor(service, { userId: user_id })).cookies.get('svc_session') ?? ''
-  const browser = await startChromium(t)
-  for (const [colorScheme, width] of [
-    ['light', 1200],
-    ['dark', 1200],
-    ['light', 360],
-  ] as const) {
-    const { page } = await openPage(browser, { colorScheme, viewport: { width, height: 800 } })
-    const check = async (name: string) => {
-      await page.waitForLoadState()
-      if (width > 360) t.same(await violationsOf(page), [], `${name}, ${colorScheme}`)
-      const overflow = await page.evaluate(
-        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-      )
-      t.equal(overflow, 0, `${name} fits ${width} pixels`)
+t.test(
+  'every page is accessible, in light and in dark, and fits a telephone',
+  { ...onlyLong, skip: noChromium || onlyLong.skip },
+  async (t) => {
+    const service = await startTestService(t, { OIDC_ISSUER: 'http://localhost:1', OIDC_CLIENT_ID: 'documents' })
+    const { user_id } = await service.signUp({ email: ada.email })
+    const session = (await signedInVisitor(service, { userId: user_id })).cookies.get('svc_session') ?? ''
+    const browser = await startChromium(t)
+    for (const [colorScheme, width] of [
+      ['light', 1200],
+      ['dark', 1200],
+      ['light', 360],
+    ] as const) {
+      const { page } = await openPage(browser, { colorScheme, viewport: { width, height: 800 } })
+      const check = async (name: string) => {
+        await page.waitForLoadState()
+        if (width > 360) t.same(await violationsOf(page), [], `${name}, ${colorScheme}`)
+        const overflow = await page.evaluate(
+          'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+        )
+        t.equal(overflow, 0, `${name} fits ${width} pixels`)
+      }
+      await page.goto(`${service.origin}/login`)
+      await check('sign-in')
+      await page.goto(`${service.origin}/login/link`)
+      await check('sign-in by a link')
+      await page.goto(`${service.origin}/account/nowhere`)
+      await check('a page that is missing')
+      await page.context().addCookies([{ name: 'svc_session', value: session, url: service.origin }])
+      for (const step of stepsOf(service, page)) await check(await step())
+      await page.context().close()
     }
-    await page.goto(`${service.origin}/login`)
-    await check('sign-in')
-    await page.goto(`${service.origin}/login/link`)
-    await check('sign-in by a link')
-    await page.goto(`${service.origin}/account/nowhere`)
-    await check('a page that is missing')
-    await page.context().addCookies([{ name: 'svc_session', value: session, url: service.origin }])
-    for (const step of stepsOf(service, page)) await check(await step())
-    await page.context().close()
-  }
-})
+  },
+)
 
 // Each opens a page and returns the name of this page.
 function stepsOf(service: TestService, page: Page): (() => Promise<string>)[] {

@@ -1,6 +1,7 @@
 import type { Browser } from 'playwright-core'
 import tap, { type Test } from 'tap'
 import { chromiumMissing, findChromium, launchChromium } from '../../support/chromium.ts'
+import { keptForLane } from '../../support/leftovers.ts'
 
 /** The reason why browser tests cannot run here, for tap's `skip`; false when they can run. */
 export const noChromium: string | false = findChromium() === undefined && chromiumMissing
@@ -12,7 +13,7 @@ let started: Promise<Browser> | undefined
  * start takes longer than most tests. A test closes the pages that it has opened.
  */
 export async function startChromium(t: Test): Promise<Browser> {
-  started ??= launch()
+  started ??= keptForLane(launch)
   const browser = await started
   t.teardown(() => Promise.all(browser.contexts().map((context) => context.close())))
   return browser

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
-import t from 'tap'
 import { h, p } from '../../document/build.ts'
 import { bodyOf, make } from '../../support/documents.ts'
+import { t } from '../../support/tap.ts'
 import { signedInBrowser, startWrittenService, WrittenPage } from '../../support/written-page.ts'
 import { violationsOf } from './axe.ts'
 import { noChromium, startChromium } from './chromium.ts'

@@ -1,16 +1,16 @@
 import type { Browser, BrowserContextOptions, Request } from 'playwright-core'
-import t from 'tap'
 import { attacks, doorsFor } from '../../document/attacks.ts'
 import { p, text } from '../../document/build.ts'
 import { samples, uploaded } from '../../support/attachments.ts'
 import type { Client } from '../../support/client.ts'
 import { make, put } from '../../support/documents.ts'
 import { everyNode } from '../../support/every-node.ts'
-import { startTestService } from '../../support/service.ts'
+import { sharedService } from '../../support/service.ts'
+import { t } from '../../support/tap.ts'
 import { views, violationsOf } from './axe.ts'
 import { noChromium, startChromium } from './chromium.ts'
 
-const service = await startTestService(t)
+const service = await sharedService()
 
 const phone = { viewport: { width: 360, height: 740 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true }
 

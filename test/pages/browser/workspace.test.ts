@@ -1,12 +1,12 @@
 import type { Page } from 'playwright-core'
-import t from 'tap'
-import { startTestService } from '../../support/service.ts'
+import { sharedService } from '../../support/service.ts'
+import { t } from '../../support/tap.ts'
 import { signedInBrowser } from '../../support/written-page.ts'
 import { lookAtEveryView, violationsOf } from './axe.ts'
 import { noChromium, startChromium } from './chromium.ts'
 
 t.test('the workspace in a browser', { skip: noChromium }, async (t) => {
-  const service = await startTestService(t)
+  const service = await sharedService()
   const { origin } = service
   const browser = await startChromium(t)
 

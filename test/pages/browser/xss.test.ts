@@ -1,9 +1,9 @@
-import t from 'tap'
 import type { BodyNode } from '../../../shared/body/document.ts'
 import { attacks, doorsFor, hostileAddresses, markdownFor } from '../../document/attacks.ts'
 import { node, p, text } from '../../document/build.ts'
 import type { Client } from '../../support/client.ts'
-import { startTestService } from '../../support/service.ts'
+import { sharedService } from '../../support/service.ts'
+import { t } from '../../support/tap.ts'
 import { type Incidents, noChromium, openWatchedPage, startChromium } from './chromium.ts'
 
 /*
@@ -11,7 +11,7 @@ import { type Incidents, noChromium, openWatchedPage, startChromium } from './ch
  * from addresses that the schema of bodies allows, because images must be loaded.
  */
 t.test('no attack runs a script or makes a request in a browser', { skip: noChromium }, async (t) => {
-  const writer = await startWriter(t)
+  const writer = await startWriter()
   const { show } = await openWatchedPage(await startChromium(t))
   t.match(await show('<img src=x onerror=alert(1)><link rel=stylesheet href=//x/y>'), {
     ran: ['1', '1'],
@@ -30,7 +30,7 @@ t.test('no attack runs a script or makes a request in a browser', { skip: noChro
 })
 
 t.test('no hostile address stays a link or an image', { skip: noChromium }, async (t) => {
-  const writer = await startWriter(t)
+  const writer = await startWriter()
   const { page, show } = await openWatchedPage(await startChromium(t))
   const linked = hostileAddresses.map((href) => p(text('x', { type: 'link', attrs: { href } })))
   const html = await writer.render({ format: 'tiptap-json', document: { type: 'doc', content: linked } })
@@ -63,8 +63,8 @@ type Input =
   | { format: 'markdown'; content: string }
   | { format: 'tiptap-json'; document: { type: 'doc'; content: BodyNode[] } }
 
-async function startWriter(t: Parameters<typeof startTestService>[0]) {
-  const client: Client = await (await startTestService(t)).signUp()
+async function startWriter() {
+  const client: Client = await (await sharedService()).signUp()
   const knowledgeBase = (await client.post('/knowledge-bases', { name: 'Attacks' })).body.data.id
   const write = (content: object) =>
     client.post('/documents', { title: 'Attack', knowledge_base_id: knowledgeBase, content })

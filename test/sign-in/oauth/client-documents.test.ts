@@ -1,9 +1,9 @@
 import type { RequestListener } from 'node:http'
 import { sql } from 'slonik'
-import t from 'tap'
 import { fetchPublic, PrivateAddressError } from '../../../shared/network/public-fetch.ts'
 import { newProof, OAuthProgram } from '../../support/oauth-program.ts'
 import { startTestService } from '../../support/service.ts'
+import { t } from '../../support/tap.ts'
 import { startTlsServer } from '../../support/tls-server.ts'
 import { hiddenFields, signedInVisitor } from '../../support/visitor.ts'
 

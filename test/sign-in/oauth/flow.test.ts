@@ -1,8 +1,8 @@
-import t from 'tap'
 import { scopes } from '../../../shared/auth/scopes.ts'
 import { Client } from '../../support/client.ts'
 import { newProof, OAuthProgram } from '../../support/oauth-program.ts'
 import { startTestService } from '../../support/service.ts'
+import { t } from '../../support/tap.ts'
 import { signedInVisitor } from '../../support/visitor.ts'
 
 for (const PUBLIC_ORIGIN of ['http://localhost:3000', 'https://kb.example.test'])

@@ -1,9 +1,9 @@
 import { sql } from 'slonik'
-import t from 'tap'
 import { mostUnapproved } from '../../../shared/auth/oauth/clients.ts'
 import { deleteExpiredOAuth } from '../../../shared/auth/oauth/expiry.ts'
 import { OAuthProgram, postJson } from '../../support/oauth-program.ts'
 import { startTestService } from '../../support/service.ts'
+import { t } from '../../support/tap.ts'
 import { signedInVisitor } from '../../support/visitor.ts'
 
 const redirect_uris = ['https://agent.example.test/callback']

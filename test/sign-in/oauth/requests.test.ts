@@ -1,8 +1,8 @@
-import t from 'tap'
 import { scopes } from '../../../shared/auth/scopes.ts'
 import { Client } from '../../support/client.ts'
 import { newProof, OAuthProgram } from '../../support/oauth-program.ts'
 import { startTestService } from '../../support/service.ts'
+import { t } from '../../support/tap.ts'
 import { hiddenFields, signedInVisitor, Visitor } from '../../support/visitor.ts'
 
 t.test('requests', async (t) => {

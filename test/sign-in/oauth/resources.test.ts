@@ -1,8 +1,8 @@
 import { sql } from 'slonik'
-import t from 'tap'
 import { countsFor, recordedResource } from '../../../shared/auth/oauth/resources.ts'
 import { Client } from '../../support/client.ts'
 import { startTestService } from '../../support/service.ts'
+import { t } from '../../support/tap.ts'
 
 const origin = 'https://kb.example.test'
 

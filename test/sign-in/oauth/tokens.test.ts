@@ -1,11 +1,11 @@
 import { sql } from 'slonik'
-import t from 'tap'
 import { mostWaiting } from '../../../shared/auth/oauth/artifacts.ts'
 import { Client } from '../../support/client.ts'
 import { connectMcp } from '../../support/mcp.ts'
 import { newProof, OAuthProgram, type Tokens } from '../../support/oauth-program.ts'
 import { startProcess } from '../../support/processes.ts'
 import { startTestService } from '../../support/service.ts'
+import { t } from '../../support/tap.ts'
 import { signedInVisitor } from '../../support/visitor.ts'
 
 t.test('tokens', async (t) => {

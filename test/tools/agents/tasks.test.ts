@@ -1,7 +1,7 @@
-import t from 'tap'
 import { workersOf } from '../../../workers/types.ts'
 import { startModelStub } from '../../support/model-stub.ts'
 import { startTestService } from '../../support/service.ts'
+import { t } from '../../support/tap.ts'
 import { marked } from '../../support/translation-stub.ts'
 import { startWorkers } from '../../support/workers.ts'
 import { startAgent } from './agent.ts'

@@ -3,11 +3,11 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { build } from 'esbuild'
-import t from 'tap'
 import { eventSequencer } from '../../../../workers/events.ts'
 import { noChromium, startChromium } from '../../../pages/browser/chromium.ts'
 import { root } from '../../../support/processes.ts'
 import { startTestService } from '../../../support/service.ts'
+import { t } from '../../../support/tap.ts'
 import { startWorkers } from '../../../support/workers.ts'
 
 t.test('a page of another site uses the client in a browser', { skip: noChromium }, async (t) => {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import t from 'tap'
 import { noChromium, startChromium } from '../../../pages/browser/chromium.ts'
 import { createTestDatabase } from '../../../support/postgres.ts'
 import { startProcess } from '../../../support/processes.ts'
+import { t } from '../../../support/tap.ts'
 
 t.test('the dashboard of the queues works and asks nothing of other hosts', { skip: noChromium }, async (t) => {
   const { url, drop } = await createTestDatabase()

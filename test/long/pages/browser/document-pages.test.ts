@@ -1,14 +1,14 @@
 import type { BrowserContextOptions } from 'playwright-core'
-import t from 'tap'
 import { p, text } from '../../../document/build.ts'
 import { lookAtEveryView, violationsOf } from '../../../pages/browser/axe.ts'
 import { noChromium, startChromium } from '../../../pages/browser/chromium.ts'
 import { make } from '../../../support/documents.ts'
-import { startTestService } from '../../../support/service.ts'
+import { sharedService } from '../../../support/service.ts'
+import { t } from '../../../support/tap.ts'
 import { signedInVisitor } from '../../../support/visitor.ts'
 
 const skip = noChromium
-const service = skip ? null : await startTestService(t)
+const service = skip ? null : await sharedService()
 
 t.test('a person shares a document and copies the link, by keyboard alone', { skip }, async (t) => {
   const { open, id } = await writer(t)

@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core'
-import t from 'tap'
 import type { BodyNode } from '../../../../shared/body/document.ts'
 import { h, p, text, ul } from '../../../document/build.ts'
 import { violationsOf } from '../../../pages/browser/axe.ts'
 import { noChromium, startChromium } from '../../../pages/browser/chromium.ts'
 import { bodyOf, make } from '../../../support/documents.ts'
 import { until } from '../../../support/site.ts'
+import { t } from '../../../support/tap.ts'
 import { signedInBrowser, startWrittenService, WrittenPage } from '../../../support/written-page.ts'
 
 /*

@@ -1,9 +1,9 @@
-import t from 'tap'
 import { node, p, text } from '../../../document/build.ts'
 import { violationsOf } from '../../../pages/browser/axe.ts'
 import { noChromium, startChromium } from '../../../pages/browser/chromium.ts'
 import { make } from '../../../support/documents.ts'
 import { until } from '../../../support/site.ts'
+import { t } from '../../../support/tap.ts'
 import { signedInBrowser, startWrittenService, WrittenPage } from '../../../support/written-page.ts'
 
 /*

@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core'
-import t from 'tap'
 import { doc, h, node, p, text } from '../../../document/build.ts'
 import { noChromium, startChromium } from '../../../pages/browser/chromium.ts'
 import { bodyOf, make, shape } from '../../../support/documents.ts'
 import { until } from '../../../support/site.ts'
+import { t } from '../../../support/tap.ts'
 import { startWrittenService } from '../../../support/written-page.ts'
 
 /*

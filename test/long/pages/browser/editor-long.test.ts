@@ -1,8 +1,8 @@
-import t from 'tap'
 import { p } from '../../../document/build.ts'
 import { noChromium, startChromium } from '../../../pages/browser/chromium.ts'
 import { bodyOf, make, put } from '../../../support/documents.ts'
 import { until } from '../../../support/site.ts'
+import { t } from '../../../support/tap.ts'
 import { signedInBrowser, startWrittenService, WrittenPage } from '../../../support/written-page.ts'
 
 /*

@@ -1,7 +1,7 @@
-import t from 'tap'
 import { createSignInLink } from '../../../../shared/auth/sign-in-links.ts'
 import { noChromium, startChromium } from '../../../pages/browser/chromium.ts'
 import { until } from '../../../support/site.ts'
+import { t } from '../../../support/tap.ts'
 import { startWrittenService } from '../../../support/written-page.ts'
 
 t.test(

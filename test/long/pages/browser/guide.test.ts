@@ -1,8 +1,8 @@
-import t from 'tap'
 import { chapterNames, chapterPath } from '../../../../api/pages/guide/chapters.ts'
 import { everyView, lookAtEveryView, type View, violationsOf } from '../../../pages/browser/axe.ts'
 import { noChromium, startChromium } from '../../../pages/browser/chromium.ts'
-import { startTestService } from '../../../support/service.ts'
+import { sharedService } from '../../../support/service.ts'
+import { t } from '../../../support/tap.ts'
 
 // On a phone only the room is looked at, for the colours are those of a wide screen.
 const views: readonly View[] = [
@@ -12,7 +12,7 @@ const views: readonly View[] = [
 ]
 
 t.test('every chapter of the guide is readable by everybody, in light and in dark', { skip: noChromium }, async (t) => {
-  const { origin } = await startTestService(t)
+  const { origin } = await sharedService()
   const browser = await startChromium(t)
   const page = await browser.newPage()
   page.setDefaultTimeout(60_000)

@@ -1,5 +1,4 @@
 import type { BrowserContextOptions, Page } from 'playwright-core'
-import t from 'tap'
 import { showDifference } from '../../../../api/pages/history/difference-html.ts'
 import { documentToLines } from '../../../../shared/body/canonical.ts'
 import type { BlockNode, DocNode } from '../../../../shared/body/document.ts'
@@ -8,10 +7,11 @@ import { doc, h, node, p, text, ul } from '../../../document/build.ts'
 import { everyView, violationsOf } from '../../../pages/browser/axe.ts'
 import { noChromium, openWatchedPage, startChromium } from '../../../pages/browser/chromium.ts'
 import { make, put } from '../../../support/documents.ts'
-import { startTestService } from '../../../support/service.ts'
+import { sharedService } from '../../../support/service.ts'
+import { t } from '../../../support/tap.ts'
 import { signedInBrowser } from '../../../support/written-page.ts'
 
-const service = await startTestService(t)
+const service = await sharedService()
 const desk = { viewport: { width: 1280, height: 900 } }
 const phone = { viewport: { width: 360, height: 740 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true }
 

@@ -1,11 +1,11 @@
-import t from 'tap'
 import { routes } from '../../../../api/routes/routes.ts'
 import { errorCatalogue } from '../../../../shared/errors/error-catalogue.ts'
 import { everyView, violationsOf } from '../../../pages/browser/axe.ts'
 import { noChromium, startChromium } from '../../../pages/browser/chromium.ts'
-import { startTestService } from '../../../support/service.ts'
+import { sharedService } from '../../../support/service.ts'
+import { t } from '../../../support/tap.ts'
 
-const service = await startTestService(t)
+const service = await sharedService()
 
 t.test(
   'the reference is accessible on every screen and asks nothing of other hosts',

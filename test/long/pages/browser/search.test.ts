@@ -1,7 +1,7 @@
 import type { BrowserContextOptions } from 'playwright-core'
-import t from 'tap'
 import { lookAtEveryView, violationsOf } from '../../../pages/browser/axe.ts'
 import { noChromium, startChromium } from '../../../pages/browser/chromium.ts'
+import { t } from '../../../support/tap.ts'
 import { signedInVisitor } from '../../../support/visitor.ts'
 import { startSearchService, untilFresh } from '../../../support/workers.ts'
 

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import MarkdownIt, { type Options, type Renderer, type Token } from 'markdown-it'
-import t from 'tap'
-import { renderHtml } from '../../shared/body/html.ts'
-import { fromMarkdown } from '../../shared/body/markdown/from-markdown.ts'
-import { sanitizeHtml } from '../../shared/body/sanitize.ts'
-import { markdownFiles } from '../support/markdown-files.ts'
-import { differences, withoutDifferences } from './html-differences.ts'
+import { renderHtml } from '../../../shared/body/html.ts'
+import { fromMarkdown } from '../../../shared/body/markdown/from-markdown.ts'
+import { sanitizeHtml } from '../../../shared/body/sanitize.ts'
+import { differences, withoutDifferences } from '../../document/html-differences.ts'
+import { markdownFiles } from '../../support/markdown-files.ts'
+import { t } from '../../support/tap.ts'
 
 const markdownIt = new MarkdownIt({ html: true, linkify: true })
 markdownIt.linkify.set({ fuzzyLink: false })
@@ -44,7 +44,7 @@ t.test('real Markdown is shown as another renderer shows it, but for the differe
 })
 
 t.test('each difference is still there, and the table explains it', async (t) => {
-  const table = readFileSync(new URL('./html-differences.md', import.meta.url), 'utf8')
+  const table = readFileSync(new URL('../../document/html-differences.md', import.meta.url), 'utf8')
   const rows = Array.from(table.matchAll(/^\| (?!Difference|-)([^|]+)\|/gm), (match) => match[1]?.trim())
   t.strictSame(rows, Object.keys(differences))
   for (const name of Object.keys(differences)) if (rendered.every((html) => isSame(html, name))) t.fail(name)

@@ -1,4 +1,3 @@
-import t from 'tap'
 import { documentToLines } from '../../shared/body/canonical.ts'
 import type { DocNode } from '../../shared/body/document.ts'
 import { assemble } from '../../shared/body/markdown/from-markdown.ts'
@@ -6,8 +5,9 @@ import { parseMarkdown } from '../../shared/body/markdown/parse.ts'
 import { StoredBlocks } from '../../shared/body/markdown/stored-blocks.ts'
 import { linesToMarkdown } from '../../shared/body/markdown/to-markdown.ts'
 import { writeBack } from '../../shared/body/markdown/write-back.ts'
-import { WorkCounter } from '../hostile/work.ts'
-import { doc, h, node, p, text } from './build.ts'
+import { doc, h, node, p, text } from '../document/build.ts'
+import { t } from '../support/tap.ts'
+import { WorkCounter } from './work.ts'
 
 const counter = new WorkCounter()
 

@@ -1,13 +1,13 @@
-import t from 'tap'
-import type { BodyNode, DocNode } from '../../shared/body/document.ts'
-import { fromMarkdown } from '../../shared/body/markdown/from-markdown.ts'
-import { keepIds } from '../../shared/body/markdown/keep-ids.ts'
-import { parseMarkdown } from '../../shared/body/markdown/parse.ts'
-import { toMarkdown } from '../../shared/body/markdown/to-markdown.ts'
-import { Refusal } from '../../shared/errors/errors.ts'
-import { withoutTags } from '../../shared/localization/inline/tags.ts'
-import { doc, node, p, text } from './build.ts'
-import { assertLinear } from './growth.ts'
+import type { BodyNode, DocNode } from '../../../shared/body/document.ts'
+import { fromMarkdown } from '../../../shared/body/markdown/from-markdown.ts'
+import { keepIds } from '../../../shared/body/markdown/keep-ids.ts'
+import { parseMarkdown } from '../../../shared/body/markdown/parse.ts'
+import { toMarkdown } from '../../../shared/body/markdown/to-markdown.ts'
+import { Refusal } from '../../../shared/errors/errors.ts'
+import { withoutTags } from '../../../shared/localization/inline/tags.ts'
+import { doc, node, p, text } from '../../document/build.ts'
+import { assertLinear } from '../../hostile/growth.ts'
+import { t } from '../../support/tap.ts'
 
 const sevenMarks = ['bold', 'italic', 'strike', 'underline', 'subscript', 'superscript', 'highlight']
 const marks = sevenMarks.map((type) => ({ type }))

@@ -1,26 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import Type from 'typebox'
-import { inTransaction, sql, type Transaction } from '../../shared/database/database.ts'
-import { row } from '../../shared/database/row.ts'
-import { queueLoads } from '../../shared/health/queries.ts'
-import { deadLetterOf, queues } from '../../shared/jobs/queues.ts'
-import { completeAttempt } from '../../workers/runtime/attempts.ts'
+import { inTransaction, sql, type Transaction } from '../../../shared/database/database.ts'
+import { row } from '../../../shared/database/row.ts'
+import { queueLoads } from '../../../shared/health/queries.ts'
+import { deadLetterOf, queues } from '../../../shared/jobs/queues.ts'
+import { completeAttempt } from '../../../workers/runtime/attempts.ts'
 import {
   activeAttempts,
   claimStatement,
   deleteFinishedJobs,
   deleteForgottenJobs,
   nextDueStatement,
-} from '../../workers/runtime/job-queries.ts'
-import { defineWorker } from '../../workers/runtime/job-worker.ts'
-import { retentionSweep } from '../../workers/sweeps/retention.ts'
-import { workersOf, workerTypes } from '../../workers/types.ts'
-import { serverVariable } from '../support/postgres.ts'
-import { startTestService, type TestService } from '../support/service.ts'
-import { until } from '../support/site.ts'
-import { startWorkers, untilFresh, write } from '../support/workers.ts'
+} from '../../../workers/runtime/job-queries.ts'
+import { defineWorker } from '../../../workers/runtime/job-worker.ts'
+import { retentionSweep } from '../../../workers/sweeps/retention.ts'
+import { workersOf, workerTypes } from '../../../workers/types.ts'
+import { serverVariable } from '../../support/postgres.ts'
+import { startTestService, type TestService } from '../../support/service.ts'
+import { until } from '../../support/site.ts'
+import { t } from '../../support/tap.ts'
+import { startWorkers, untilFresh, write } from '../../support/workers.ts'
 
 /** The interval at which every process looks for missed announcements, in seconds. */
 const backstopSeconds = 8

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
-import { root, startProcess } from '../support/processes.ts'
+import { root, startProcess } from '../../support/processes.ts'
+import { t } from '../../support/tap.ts'
 
 // The commands of `npm run`, except for the tools that check and test the repository.
 const commands = [

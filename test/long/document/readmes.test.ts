@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
-import { fromMarkdown } from '../../shared/body/markdown/from-markdown.ts'
-import { toMarkdown } from '../../shared/body/markdown/to-markdown.ts'
-import { root } from '../support/processes.ts'
-import { syntaxTree } from './syntax-tree.ts'
+import { fromMarkdown } from '../../../shared/body/markdown/from-markdown.ts'
+import { toMarkdown } from '../../../shared/body/markdown/to-markdown.ts'
+import { syntaxTree } from '../../document/syntax-tree.ts'
+import { root } from '../../support/processes.ts'
+import { t } from '../../support/tap.ts'
 
 // The READMEs that come back with another syntax tree, and the reasons. A body keeps only links beside code, so a mark
 // around nothing but code is lost. A warning tells the author.

@@ -1,14 +1,14 @@
-import { test } from 'tap'
-import { extractCandidates } from '../../shared/concepts/candidates/extract.ts'
-import { assignOrds } from '../../shared/search/index/index-document.ts'
-import { blockVector } from '../../shared/search/index/vector.ts'
-import { parseQuery } from '../../shared/search/matching/grammar.ts'
-import { highlightsOf } from '../../shared/search/matching/highlights.ts'
-import { matchTerms } from '../../shared/search/matching/match.ts'
-import { detectLanguage } from '../../shared/search/text/detect-language.ts'
-import { normalise, streamSafe } from '../../shared/search/text/fold.ts'
-import { plainAnswer, truncate } from '../../shared/summaries/plain.ts'
-import { rankPassages } from '../../shared/summaries/query-answer.ts'
+import { extractCandidates } from '../../../shared/concepts/candidates/extract.ts'
+import { assignOrds } from '../../../shared/search/index/index-document.ts'
+import { blockVector } from '../../../shared/search/index/vector.ts'
+import { parseQuery } from '../../../shared/search/matching/grammar.ts'
+import { highlightsOf } from '../../../shared/search/matching/highlights.ts'
+import { matchTerms } from '../../../shared/search/matching/match.ts'
+import { detectLanguage } from '../../../shared/search/text/detect-language.ts'
+import { normalise, streamSafe } from '../../../shared/search/text/fold.ts'
+import { plainAnswer, truncate } from '../../../shared/summaries/plain.ts'
+import { rankPassages } from '../../../shared/summaries/query-answer.ts'
+import { t } from '../../support/tap.ts'
 
 const length = 60_000
 const ordinary = repeated('The archive of Mrs Smith moves its 1,000 boxes once a year; see src/lib/db.ts. ')
@@ -59,13 +59,13 @@ const tasks: Record<string, (text: string) => unknown> = {
 const mostTimes = 25
 
 for (const [task, run] of Object.entries(tasks)) {
-  test(`no text of a stranger takes many times as long as an ordinary one ${task}`, async (t) => {
+  t.test(`no text of a stranger takes many times as long as an ordinary one ${task}`, async (t) => {
     const usual = cpuTime(() => tasks['to index it']?.(ordinary))
     for (const [name, text] of Object.entries(hostile)) t.ok(cpuTime(() => run(text)) < mostTimes * usual, name)
   })
 }
 
-test('the marks beyond the thirtieth of a character are not indexed, and nothing else is lost', async (t) => {
+t.test('the marks beyond the thirtieth of a character are not indexed, and nothing else is lost', async (t) => {
   const text = `before क${'\u094d\u093c'.repeat(50)} after`
   const { text: indexed, startAt, endAt } = normalise(text)
   t.equal(indexed, `before क${'\u093c'.repeat(15)}${'\u094d'.repeat(15)} after`)
@@ -79,7 +79,7 @@ test('the marks beyond the thirtieth of a character are not indexed, and nothing
   t.equal(streamSafe(thirty), thirty.normalize('NFKC'), 'thirty are not touched')
 })
 
-test('thousands of links in one paragraph cost what they cost in paragraphs of their own', async (t) => {
+t.test('thousands of links in one paragraph cost what they cost in paragraphs of their own', async (t) => {
   const count = 4000
   const links = Array.from({ length: count }, (_, index) => [
     { type: 'text', text: `term${index}`, marks: [{ type: 'link', attrs: { href: `https://example.org/${index}` } }] },
@@ -94,7 +94,7 @@ test('thousands of links in one paragraph cost what they cost in paragraphs of t
   t.ok(cpuTime(() => extract(together)) < mostTimes * cpuTime(() => extract(apart)))
 })
 
-test('a block between every two of a long document costs what as many at its end cost', async (t) => {
+t.test('a block between every two of a long document costs what as many at its end cost', async (t) => {
   const count = 40_000
   const between = Array.from({ length: count }, (_, index) => (index % 2 === 0 ? (index + 1) * 65_536 : null))
   const behind = between.map((_, index) => (index < count / 2 ? (index + 1) * 65_536 : null))

@@ -1,5 +1,5 @@
-import t from 'tap'
-import { createDocument, search, startSite, until, writeDocument } from '../support/site.ts'
+import { createDocument, search, startSite, until, writeDocument } from '../../support/site.ts'
+import { t } from '../../support/tap.ts'
 
 t.test('twenty writes within a second cause a few index jobs and end with the last text', async (t) => {
   const site = await startSite(t)

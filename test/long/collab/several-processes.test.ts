@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import t from 'tap'
-import type { BlockNode } from '../../shared/body/document.ts'
-import { bodyFragment, writeNode } from '../../shared/body/yjs/encoding.ts'
-import { p } from '../document/build.ts'
-import { type CollabProcess, Person, startCollab } from '../support/collab.ts'
-import { bodyOf, make, put } from '../support/documents.ts'
-import { eventually, startNetwork } from '../support/peers.ts'
-import { startTestService } from '../support/service.ts'
-import type { Teardown } from '../support/site.ts'
+import type { BlockNode } from '../../../shared/body/document.ts'
+import { bodyFragment, writeNode } from '../../../shared/body/yjs/encoding.ts'
+import { p } from '../../document/build.ts'
+import { type CollabProcess, Person, startCollab } from '../../support/collab.ts'
+import { bodyOf, make, put } from '../../support/documents.ts'
+import { eventually, startNetwork } from '../../support/peers.ts'
+import { startTestService } from '../../support/service.ts'
+import type { Teardown } from '../../support/site.ts'
+import { t } from '../../support/tap.ts'
 
 const service = await startTestService(t)
 const ada = await service.signUp()

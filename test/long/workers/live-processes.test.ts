@@ -1,12 +1,12 @@
-import t from 'tap'
-import { sql } from '../../shared/database/database.ts'
-import { workerTypes } from '../../workers/types.ts'
-import { Client } from '../support/client.ts'
-import { startCollab } from '../support/collab.ts'
-import { startAnother } from '../support/event-streams.ts'
-import { startWorker } from '../support/processes.ts'
-import { startTestService } from '../support/service.ts'
-import { until } from '../support/site.ts'
+import { sql } from '../../../shared/database/database.ts'
+import { workerTypes } from '../../../workers/types.ts'
+import { Client } from '../../support/client.ts'
+import { startCollab } from '../../support/collab.ts'
+import { startAnother } from '../../support/event-streams.ts'
+import { startWorker } from '../../support/processes.ts'
+import { startTestService } from '../../support/service.ts'
+import { until } from '../../support/site.ts'
+import { t } from '../../support/tap.ts'
 
 t.test('metrics say how many processes of each type live, also when one has died or lost its connection', async (t) => {
   const service = await startTestService(t)

@@ -1,15 +1,15 @@
 import pg from 'pg'
-import t from 'tap'
-import type { Client } from '../support/client.ts'
-import { rowsReadBy, statementsOf } from '../support/plans.ts'
-import { startTestService } from '../support/service.ts'
+import type { Client } from '../../support/client.ts'
+import { rowsReadBy, statementsOf } from '../../support/plans.ts'
+import { sharedService } from '../../support/service.ts'
+import { t } from '../../support/tap.ts'
 
 /*
  * Manual orders of long lists: what a position, a duplicate and a page read and write among 10,000 siblings.
  */
 
 const siblings = 10_000
-const service = await startTestService(t, { QUOTA_DOCUMENTS: '100000' })
+const service = await sharedService({ QUOTA_DOCUMENTS: '100000' })
 const client = new pg.Client(service.url)
 await client.connect()
 t.teardown(() => client.end())

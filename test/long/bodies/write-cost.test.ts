@@ -1,5 +1,5 @@
-import t from 'tap'
-import { startSite, until } from '../support/site.ts'
+import { startSite, until } from '../../support/site.ts'
+import { t } from '../../support/tap.ts'
 
 const documents = 8
 const rounds = 5
