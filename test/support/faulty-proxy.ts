@@ -58,7 +58,7 @@ async function relay({ origin, incoming, outgoing }: Relayed, fault: Fault | nul
   if (kind === 'cut-before') return void outgoing.destroy()
   const body = await bytesOf(incoming)
   if (fault?.kind === 'answer') return void outgoing.writeHead(fault.status, fault.headers).end(fault.text)
-  if (fault?.kind === 'delay') await sleep(fault.ms)
+  if (fault?.kind === 'delay') await sleep(fault.ms, undefined, { ref: false })
   const copies = kind === 'duplicate' ? [forward(origin, incoming, body), forward(origin, incoming, body)] : []
   const answer = await (copies[0] ?? forward(origin, incoming, body))
   for (const copy of copies.slice(1)) (await copy).resume()

@@ -6,11 +6,12 @@ import { costsVariable, type FileCost } from './costs.ts'
 import { treeCpuSeconds } from './cpu.ts'
 import { Leftovers } from './leftovers.ts'
 import { root as directory } from './processes.ts'
+import { isLong } from './run-options.ts'
 import { workspaceDigests } from './shared-database.ts'
 import { enterFile } from './tap.ts'
 
 // The most milliseconds of all tests of a file together, and so of each.
-const timeout = Number(process.env['TEST_FILE_SECONDS'] ?? 240) * 1000
+const timeout = Number(process.env['TEST_FILE_SECONDS'] ?? (isLong ? 600 : 240)) * 1000
 
 /**
  * Runs test files in this process, one after the other, so that the modules of the service are loaded once. Each file

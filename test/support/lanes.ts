@@ -5,14 +5,14 @@ import { root } from './processes.ts'
 export const lanes: Readonly<Record<string, readonly string[]>> = {
   processes: ['faults', 'workers', 'start', 'cli'],
   pages: ['pages', 'sharing'],
-  contract: ['contract', 'rest', 'repository'],
   search: ['search', 'relations', 'changes', 'concepts'],
   collab: ['collab', 'live', 'streams', 'tools'],
-  bodies: ['bodies', 'documents', 'knowledge-bases', 'attachments', 'trash'],
   derived: ['localization', 'summaries', 'jobs', 'races', 'client', 'sign-in'],
+  bodies: ['bodies', 'documents', 'knowledge-bases', 'attachments', 'trash'],
+  contract: ['contract', 'rest', 'repository'],
+  storm: ['storm'],
   document: ['document', 'computations'],
   hostile: ['hostile'],
-  storm: ['storm'],
 }
 
 /** A lane of a run: its name and its files, as paths from the root of the repository. */

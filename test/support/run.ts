@@ -52,7 +52,7 @@ let code = 1
 try {
   await createTemplate(postgres.superuserUrl)
   const files = await testFiles({ named: positionals, long: values['long'] === true })
-  const lanes = await Promise.all(lanesOf(files).map(writeLane))
+  const lanes = await Promise.all(lanesOf(files).map((lane, index) => writeLane(lane, index)))
   // Redrawing a screen that nobody watches would take a third of the time of a run.
   const reporter = process.stdout.isTTY ? [] : ['--reporter=tap']
   const tapWords = ['tap', ...reporter, ...tapOptions, ...lanes]
@@ -86,8 +86,9 @@ try {
 process.exitCode = code
 
 /** Writes the file that tap runs for a lane. It is JavaScript, so that its name in the output is all that it adds. */
-async function writeLane({ name, files }: Lane): Promise<string> {
-  const path = join(laneDirectory, `${name}.mjs`)
+async function writeLane({ name, files }: Lane, index: number): Promise<string> {
+  // tap starts files in the order of their names.
+  const path = join(laneDirectory, `${index}-${name}.mjs`)
   const lane = JSON.stringify(join(root, 'test/support/lane.ts'))
   await mkdir(laneDirectory, { recursive: true })
   await writeFile(
