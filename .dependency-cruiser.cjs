@@ -1,6 +1,6 @@
 // The import directions of the architecture: api -> shared <- workers. The rooms of shared, lowest first: a room
-// imports only rooms that stand before it. test/repository/architecture.test.ts fails when a folder of shared is missing
-// here.
+// imports only rooms that stand before it. A folder of shared that is missing here fails
+// test/repository/architecture.test.ts.
 const rooms = [
   // Infrastructure, which knows no noun.
   ...['config', 'schema', 'errors', 'process', 'network', 'models', 'locales', 'database', 'turns', 'computations'],

@@ -1,4 +1,3 @@
-import type { Test } from 'tap'
 import Type from 'typebox'
 import type { BlockNode } from '../../shared/body/document.ts'
 import { sql } from '../../shared/database/database.ts'
@@ -9,7 +8,7 @@ import type { Client } from '../support/client.ts'
 import { bodyOf, type Made, make, put, refused } from '../support/documents.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
-import { t } from '../support/tap.ts'
+import { type Test, t } from '../support/tap.ts'
 import { startWorkers } from '../support/workers.ts'
 import { Follower } from './follower.ts'
 

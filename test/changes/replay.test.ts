@@ -7,7 +7,7 @@ import type { RecordedChange } from '../../shared/changes/schema.ts'
 import { workersOf } from '../../workers/types.ts'
 import { type Edit, edited, idFrom, normalised, randomBody, randomEdits } from '../document/yjs/random-body.ts'
 import { LiveProcess, Site, textAt } from '../live/site.ts'
-import { runs, runsTimes } from '../support/runs.ts'
+import { runsTimes } from '../support/runs.ts'
 import { t } from '../support/tap.ts'
 import { startWorkers } from '../support/workers.ts'
 import { Follower, replay } from './follower.ts'
@@ -22,7 +22,6 @@ t.test('a replayed batch leads to the next manifest, and moves no more blocks th
       const displaced = changes.filter(({ op, moved }) => op === 'moved' || moved).length
       if (displaced !== survivors.length - commonOrder(idsOf(body), survivors)) throw new Error('moves too many blocks')
     }),
-    runs,
   )
   t.end()
 })

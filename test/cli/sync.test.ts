@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { commandLine } from '../support/command-line.ts'
 import { startFaultyProxy } from '../support/faulty-proxy.ts'
 import { onlyLong } from '../support/run-options.ts'
-import { sharedService } from '../support/service.ts'
+import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
 import { t } from '../support/tap.ts'
 
-const service = await sharedService()
+const service = await startTestService(t)
 const workspace = 'zoo'
 const ada = await service.signUp({ workspace })
 const proxy = await startFaultyProxy(t, service.origin)

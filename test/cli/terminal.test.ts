@@ -9,7 +9,6 @@ import fc from 'fast-check'
 import { columnsOf, jsonText, manyLines, oneLine } from '../../shared/cli/terminal/terminal-text.ts'
 import { commandLine } from '../support/command-line.ts'
 import { compiledCode, root } from '../support/processes.ts'
-import { runs } from '../support/runs.ts'
 import { sharedService } from '../support/service.ts'
 import { until } from '../support/site.ts'
 import { t } from '../support/tap.ts'
@@ -38,7 +37,6 @@ t.test('no character of a text can command a terminal', async (t) => {
       const shown = [oneLine(anything), manyLines(anything), jsonText([anything], 1)]
       return !shown.some((text) => dangerous.test(text)) && JSON.parse(jsonText([anything]))[0] === anything
     }),
-    runs,
   )
   t.equal(columnsOf(['象', { text: '👩‍👩‍👧‍👦e\u0301', style: 'bold' }]), 5)
 })

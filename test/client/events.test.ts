@@ -4,7 +4,7 @@ import { type EventsOptions, KnowledgeBase, type StreamEvent } from '../../share
 import { serverSentEvents } from '../../shared/client/server-sent-events.ts'
 import { eventSequencer } from '../../workers/events.ts'
 import { startFaultyProxy } from '../support/faulty-proxy.ts'
-import { runs, runsTimes } from '../support/runs.ts'
+import { runsTimes } from '../support/runs.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
 import { t } from '../support/tap.ts'
@@ -148,6 +148,5 @@ t.test('events are read wherever the bytes are cut, with every line end', async 
       }
       t.strictSame(await Array.fromAsync(serverSentEvents(ReadableStream.from(chunks))), expected)
     }),
-    runs,
   )
 })

@@ -1,13 +1,12 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Test } from 'tap'
 import { clientAddress } from '../../shared/auth/forwarded-address.ts'
 import { freePort } from '../../shared/start/processes.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import { startApi } from '../support/processes.ts'
 import { until } from '../support/site.ts'
-import { t } from '../support/tap.ts'
+import { type Test, t } from '../support/tap.ts'
 
 const secret = 's'.repeat(32)
 

@@ -1,9 +1,8 @@
-import type { Test } from 'tap'
 import { p, text } from '../document/build.ts'
 import { Person, startCollab } from '../support/collab.ts'
 import { bodyOf, eventsOf, make, put } from '../support/documents.ts'
 import { startTestService } from '../support/service.ts'
-import { t } from '../support/tap.ts'
+import { type Test, t } from '../support/tap.ts'
 
 const mostCharacters = 200
 const service = await startTestService(t)

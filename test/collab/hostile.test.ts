@@ -11,7 +11,6 @@ import {
   writeVarUint,
   writeVarUint8Array,
 } from 'lib0/encoding'
-import type { Test } from 'tap'
 import { WebSocket } from 'ws'
 import { messageYjsSyncStep1, messageYjsUpdate, writeSyncStep1 } from 'y-protocols/sync'
 import * as Y from 'yjs'
@@ -22,7 +21,7 @@ import { encoded } from '../hostile/updates.ts'
 import { Person, startCollab } from '../support/collab.ts'
 import { bodyOf, make } from '../support/documents.ts'
 import { startTestService } from '../support/service.ts'
-import { t } from '../support/tap.ts'
+import { type Test, t } from '../support/tap.ts'
 
 const service = await startTestService(t)
 const collab = await startCollab({ DATABASE_URL: service.url, DATA_DIR: service.config.DATA_DIR })

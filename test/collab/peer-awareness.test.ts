@@ -1,9 +1,8 @@
 import { type Connection, Document } from '@hocuspocus/server'
-import type { Test } from 'tap'
 import { Awareness, applyAwarenessUpdate, encodeAwarenessUpdate } from 'y-protocols/awareness'
 import * as Y from 'yjs'
 import { PeerAwareness } from '../../api/collab/peers/awareness.ts'
-import { t } from '../support/tap.ts'
+import { type Test, t } from '../support/tap.ts'
 
 /** An editor whose state changes with each call, as its awareness updates. */
 function editor(t: Test) {

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { cutMessage, largestFrame, Reassembly } from '../../api/collab/peers/chunks.ts'
 import { decodeFrames, encodeFrame, type Frame } from '../../api/collab/peers/wire.ts'
-import { runs } from '../support/runs.ts'
 import { t } from '../support/tap.ts'
 
 const sender = '0123456789abcdef'
@@ -54,7 +53,6 @@ t.test('chunks that are lost, repeated or mixed with others lose messages and ne
         }
       },
     ),
-    runs,
   )
 })
 
@@ -92,7 +90,6 @@ t.test('the frames of a message are read as they were written', async (t) => {
     fc.property(fc.array(frame), (frames) => {
       t.same(decodeFrames(Buffer.concat(frames.map(encodeFrame))), frames)
     }),
-    runs,
   )
 })
 
@@ -105,6 +102,5 @@ t.test('a malformed message is refused or read, and never more than its size is 
         if (!(error instanceof Error)) throw error
       }
     }),
-    runs,
   )
 })

@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import type { Test } from 'tap'
 import { p } from '../document/build.ts'
 import { type CollabProcess, Person, startCollab } from '../support/collab.ts'
 import { bodyOf, make } from '../support/documents.ts'
 import { startApi } from '../support/processes.ts'
 import { startTestService } from '../support/service.ts'
-import { t } from '../support/tap.ts'
+import { type Test, t } from '../support/tap.ts'
 
 const service = await startTestService(t)
 const env = { DATABASE_URL: service.url, DATA_DIR: service.config.DATA_DIR }

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import * as Y from 'yjs'
 import { UnstoredUpdates } from '../../api/collab/peers/unstored-updates.ts'
-import { runs } from '../support/runs.ts'
 import { t } from '../support/tap.ts'
 
 /** The keystrokes of one process: each is an update of the same Y document. */
@@ -123,6 +122,5 @@ t.test('whatever the network does, a relayed keystroke is stored by its process 
         if (!stored.has(clock)) throw new Error(`the keystroke ${clock} arrived and is not stored`)
       }
     }),
-    runs,
   )
 })

@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { type Capacity, FairQueue, type Requester } from '../../shared/turns/fair-queue.ts'
-import { runs } from '../support/runs.ts'
 import { t } from '../support/tap.ts'
 
 type Step = { does: 'add'; requester: Requester } | { does: 'end'; which: number } | { does: 'leave'; which: number }
@@ -110,7 +109,6 @@ t.test('every piece is run, sent away or withdrawn once, and no bound is ever ex
       const ended = [...run.started, ...run.refused, ...run.withdrawn].map(({ number }) => number)
       return ended.length === run.added.length && new Set(ended).size === ended.length
     }),
-    runs,
   )
 })
 
@@ -125,7 +123,6 @@ t.test('of one user the first comes first', async () => {
         pieces.every(({ number }, at) => at === 0 || (pieces[at - 1]?.number ?? 0) < number),
       )
     }),
-    runs,
   )
 })
 
@@ -143,7 +140,6 @@ t.test('a workspace with one piece waits for no more than one piece of another, 
         return run.started.at(-1)?.requester.workspaceId === 'small'
       },
     ),
-    runs,
   )
 })
 
@@ -161,7 +157,6 @@ t.test('nobody starves: however others come and go, who waits is next after one 
       }
       return run.started.slice(before).some((piece) => piece.requester.workspaceId === 'patient')
     }),
-    runs,
   )
 })
 

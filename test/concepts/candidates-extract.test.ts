@@ -6,7 +6,6 @@ import { extractCandidates } from '../../shared/concepts/candidates/extract.ts'
 import { normaliseName } from '../../shared/concepts/names.ts'
 import { doc, node, p, text } from '../document/build.ts'
 import { anyDocument } from '../document/random.ts'
-import { runs } from '../support/runs.ts'
 import { t } from '../support/tap.ts'
 
 const link = (href: string) => ({ type: 'link', attrs: { href } })
@@ -27,7 +26,6 @@ t.test('whatever a document holds, its candidates are short terms that stand in 
         new Set(prints).size === prints.length && JSON.stringify(found) === JSON.stringify(extract(document, title))
       )
     }),
-    runs,
   )
   t.pass()
 })

@@ -1,11 +1,11 @@
 import { sql } from '../../shared/database/database.ts'
 import type { Client, Reply } from '../support/client.ts'
 import { refused } from '../support/documents.ts'
-import { sharedService, type TestService } from '../support/service.ts'
+import { startTestService, type TestService } from '../support/service.ts'
 import { t } from '../support/tap.ts'
 import { rewrite, write } from '../support/workers.ts'
 
-const shared = await sharedService()
+const shared = await startTestService(t)
 
 t.test('a concept is created with all its names and read back', async (t) => {
   const { ada, base } = await start()
@@ -624,7 +624,7 @@ t.test('checks come in the order of the contract', async (t) => {
 })
 
 t.test('concepts go with their knowledge base and nothing of them is left', async (t) => {
-  const { ada, base, database } = await start({ service: await sharedService() })
+  const { ada, base, database } = await start({ service: await startTestService(t) })
   const { id: document } = await write(ada, 'text', { knowledge_base_id: base })
   const a = await concept(ada, base, 'a', { aliases: ['x'], labels: [{ locale: 'en', name: 'x' }] })
   const b = await concept(ada, base, 'b', { sources: [{ document_id: document }] })

@@ -86,7 +86,7 @@ const hostileSegment = fc.option(
   fc.oneof(
     fc.constantFrom('0', '-1', '1.5', '1e3', '007', '9007199254740993', '9999999999999999', '99999999999999999999'),
     fc.constantFrom('%00', '%ff', '%', '%E0%A4%A', '%2F', 'doc_', 'doc_%00', `doc_${'z'.repeat(64)}`, '%F0%9F%98%80'),
-    hostileText.map((text) => encodeURIComponent(text.toWellFormed().slice(0, 2000)) || 'x'),
+    hostileText.map((text) => encodeURIComponent(text.slice(0, 2000).toWellFormed()) || 'x'),
   ),
   { freq: 3 },
 )
@@ -109,7 +109,7 @@ function queryFor(spec: Route): fc.Arbitrary<string> {
 }
 
 const hostileParameter = fc.oneof(
-  hostileText.map((text) => encodeURIComponent(text.toWellFormed().slice(0, 2000))),
+  hostileText.map((text) => encodeURIComponent(text.slice(0, 2000).toWellFormed())),
   hostileNumber.map((number) => encodeURIComponent(String(number))),
   fc.constantFrom('', '%', '%ff', '%00', '%ed%a0%80', 'true', '1', '2024-02-30', 'W10', 'bnVsbA', 'a&limit=1&limit=2'),
 )
@@ -121,7 +121,7 @@ function rightParameter(name: string, schema: TSchema & RightValues): fc.Arbitra
     const inner = fc.oneof(fc.constantFrom('status', 'owner', '__proto__', 'a][b'), hostileText)
     return fc
       .tuple(inner, hostileParameter)
-      .map(([key, value]) => [`${name}[${encodeURIComponent(key.toWellFormed().slice(0, 100))}]`, value])
+      .map(([key, value]) => [`${name}[${encodeURIComponent(key.slice(0, 100).toWellFormed())}]`, value])
   }
   const { enum: options = [], type, minimum = 0 } = schema
   if (options.length > 0) return fc.constantFrom(...options).map((value) => [name, encodeURIComponent(value)])

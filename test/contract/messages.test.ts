@@ -1,7 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { remark } from 'remark'
 import remarkGfm from 'remark-gfm'
-import type { Test } from 'tap'
 import { errorBody } from '../../api/http/errors.ts'
 import { errorCatalogue } from '../../shared/errors/error-catalogue.ts'
 import { type ErrorCode, Refusal } from '../../shared/errors/errors.ts'
@@ -9,7 +8,7 @@ import { upload } from '../support/attachments.ts'
 import { Client, type Reply } from '../support/client.ts'
 import { make } from '../support/documents.ts'
 import { sharedService } from '../support/service.ts'
-import { t } from '../support/tap.ts'
+import { type Test, t } from '../support/tap.ts'
 
 const { origin, signUp, config } = await sharedService()
 const client = await signUp()

@@ -9,7 +9,6 @@ import { HeadingPaths } from '../../shared/body/outline.ts'
 import type { Position } from '../../shared/body/placement.ts'
 import { plainText } from '../../shared/body/text.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
-import { runs } from '../support/runs.ts'
 import { t } from '../support/tap.ts'
 import { at, blockId, doc, h, node, p, ul, withoutIds } from './build.ts'
 import { anyDocument } from './random.ts'
@@ -233,7 +232,6 @@ t.test('a listing goes on anywhere as if it had begun at the start', async () =>
       const rest = [...listBlocks(new BlockLines(lines), { recursive, from })]
       return JSON.stringify(rest) === JSON.stringify(all.slice(from))
     }),
-    runs,
   )
 })
 
@@ -256,7 +254,6 @@ t.test('heading paths are the same in whatever order they are asked for', async 
         .filter((position) => position < content.length)
         .every((position) => paths.at(position).join() === new HeadingPaths(body).at(position).join())
     }),
-    runs,
   )
 })
 
@@ -280,7 +277,6 @@ t.test('any edit leaves a body in normal form and does not touch other top-level
       }
       return true
     }),
-    runs,
   )
 })
 

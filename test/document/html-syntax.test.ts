@@ -7,7 +7,6 @@ import {
   opensHtmlBlock,
 } from '../../shared/body/markdown/html-syntax.ts'
 import { parseTree } from '../../shared/body/markdown/processor.ts'
-import { runs } from '../support/runs.ts'
 import { t } from '../support/tap.ts'
 
 // The parser's reading of the whole text. A reader gets this reading, but it costs more than a hostile text may cost.
@@ -51,7 +50,6 @@ t.test('raw HTML is written as HTML exactly where a reader gets it back as it wa
         (!isInline || opensHtmlBlock(html, flag) === (parseTree(flag ? html : `${html}x`).children[0]?.type === 'html'))
       )
     }),
-    runs,
   )
 })
 

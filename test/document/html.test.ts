@@ -3,7 +3,6 @@ import { renderHtml } from '../../shared/body/html.ts'
 import { fromMarkdown } from '../../shared/body/markdown/from-markdown.ts'
 import { sanitizeHtml } from '../../shared/body/sanitize.ts'
 import { plainText } from '../../shared/body/text.ts'
-import { runs } from '../support/runs.ts'
 import { t } from '../support/tap.ts'
 import { attacks, doorsFor, markdownFor } from './attacks.ts'
 import { doc, h, node, p, text, ul } from './build.ts'
@@ -147,10 +146,7 @@ t.test('no mixture of tags, however deep, renders anything that runs', async () 
     .tuple(fc.array(part, { minLength: 1, maxLength: 6 }), fc.constantFrom(1, 2, 600))
     .map(([parts, times]) => parts.join('').repeat(times))
   const html = fc.array(run, { minLength: 1, maxLength: 6 }).map((pieces) => pieces.join(''))
-  fc.assert(
-    fc.property(html, (hostile) => isHarmless(sanitizeHtml(hostile))),
-    runs,
-  )
+  fc.assert(fc.property(html, (hostile) => isHarmless(sanitizeHtml(hostile))))
 })
 
 t.test('plain text parts blocks, items and cells as decided', async (t) => {

@@ -8,7 +8,6 @@ import { linesToMarkdown, toMarkdown } from '../../shared/body/markdown/to-markd
 import { writeBack } from '../../shared/body/markdown/write-back.ts'
 import { normaliseDocument } from '../../shared/body/normalise.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
-import { runs } from '../support/runs.ts'
 import { t } from '../support/tap.ts'
 import { blockId, p, ul } from './build.ts'
 import { anyDocument } from './random.ts'
@@ -134,7 +133,6 @@ t.test('a body is rendered from memory as it is rendered afresh, also after edit
       const changed = { ...document, content: document.content.toSpliced(place, 3 - count, ...added) }
       return [document, changed].every((body) => isSame(body, true) && isSame(body, false))
     }),
-    runs,
   )
 })
 
@@ -154,7 +152,6 @@ t.test('anchored Markdown that is read by its changes makes the same body as whe
       counts[outcomes[0] === null ? 'asWhole' : 'byChanges'] += 1
       return outcomes[0] === null || outcomes[0] === outcomes[1]
     }),
-    runs,
   )
   t.ok(counts.byChanges > counts.asWhole / 4, JSON.stringify(counts))
 })

@@ -7,7 +7,6 @@ import type { DocNode } from '../../shared/body/document.ts'
 import { fromMarkdown } from '../../shared/body/markdown/from-markdown.ts'
 import { expressible } from '../../shared/body/markdown/keep-ids.ts'
 import { toMarkdown } from '../../shared/body/markdown/to-markdown.ts'
-import { runs } from '../support/runs.ts'
 import { t } from '../support/tap.ts'
 import { withoutIds } from './build.ts'
 import { anyDocument } from './random.ts'
@@ -26,7 +25,6 @@ t.test('what Markdown cannot say is warned about, and everything else comes back
       const { markdown, warnings } = write(document)
       return warnings.length > 0 || expressible(fromMarkdown(markdown).result) === expressible(document)
     }),
-    runs,
   )
 })
 
@@ -38,7 +36,6 @@ t.test('a document that came from Markdown stays what it is, however often it is
       if (warnings.some((warning) => warning.code !== 'attrs_dropped')) return true
       return withoutIds(fromMarkdown(markdown).result) === withoutIds(once)
     }),
-    runs,
   )
 })
 
@@ -49,7 +46,6 @@ t.test('writing back anchored Markdown unchanged changes no byte', async () => {
       const { result, warnings } = fromMarkdown(markdown, { stored })
       return JSON.stringify(result) === JSON.stringify(stored) && !warnings.some((w) => w.code === 'unused_anchor')
     }),
-    runs,
   )
 })
 
@@ -99,6 +95,5 @@ t.test('Markdown that prosemirror-markdown writes is read as the same document',
       const types = content.map((node) => names[node.type] ?? node.type)
       return JSON.stringify(read.map((node) => node.type)) === JSON.stringify(types)
     }),
-    runs,
   )
 })

@@ -4,7 +4,6 @@ import { documentToLines } from '../../shared/body/canonical.ts'
 import type { DocNode } from '../../shared/body/document.ts'
 import { outlineOf } from '../../shared/body/outline.ts'
 import { estimateTokens, type ReadQuery, type ReadView, readWindow } from '../../shared/body/read.ts'
-import { runs } from '../support/runs.ts'
 import { t } from '../support/tap.ts'
 import { at, doc, h, p, ul } from './build.ts'
 import { anyDocument } from './random.ts'
@@ -78,7 +77,6 @@ t.test('what is read and what is omitted make up the document, for every budget 
       } while (resume !== null)
       return true
     }),
-    runs,
   )
 })
 

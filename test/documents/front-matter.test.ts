@@ -6,7 +6,6 @@ import { p } from '../document/build.ts'
 import type { Client } from '../support/client.ts'
 import { make, refused } from '../support/documents.ts'
 import { onlyLong } from '../support/run-options.ts'
-import { runs } from '../support/runs.ts'
 import { sharedService } from '../support/service.ts'
 import { t } from '../support/tap.ts'
 
@@ -113,7 +112,6 @@ t.test('what is written as front matter is read back as the same tags and proper
       const yaml = mergedFrontMatter('', { tags, properties }) ?? 'none'
       t.same(readFrontMatter(yaml), { tags, properties: { ...properties }, rest: null })
     }),
-    runs,
   )
 })
 

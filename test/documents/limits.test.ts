@@ -1,9 +1,8 @@
-import type { Test } from 'tap'
 import { h, node, p, text } from '../document/build.ts'
 import type { Reply } from '../support/client.ts'
 import { bodyOf, make, put } from '../support/documents.ts'
 import { startTestService } from '../support/service.ts'
-import { t } from '../support/tap.ts'
+import { type Test, t } from '../support/tap.ts'
 
 const byteLimit = 20_000
 const { signUp } = await startTestService(t, { DOCUMENT_MAX_BYTES: String(byteLimit) })

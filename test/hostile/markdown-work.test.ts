@@ -10,6 +10,7 @@ import { t } from '../support/tap.ts'
 import { WorkCounter } from './work.ts'
 
 const counter = new WorkCounter()
+t.teardown(() => counter.end())
 
 t.test('reading a body again costs little, and writing it back costs what has changed', async (t) => {
   const lines = documentToLines(ordinary(300))

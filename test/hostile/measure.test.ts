@@ -12,6 +12,7 @@ const native = reader("(text) => /b+$/.test(text + 'c')")
 
 const effort = { first: 64, work: 200_000, size: 2048, timedSize: 16_384 }
 const counter = new WorkCounter()
+t.teardown(() => counter.end())
 
 t.test('a reader that costs more than its text is found, with the function that does the work', async (t) => {
   const found = await findGrowth(measurement(), [group({ linear, quadratic })])

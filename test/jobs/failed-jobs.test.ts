@@ -1,4 +1,3 @@
-import type { Test } from 'tap'
 import { freePort } from '../../shared/start/processes.ts'
 import type { Client } from '../support/client.ts'
 import { type StubReply, startModelStub } from '../support/model-stub.ts'
@@ -6,7 +5,7 @@ import { type ServiceProcess, startWorker } from '../support/processes.ts'
 import { onlyLong } from '../support/run-options.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
-import { t } from '../support/tap.ts'
+import { type Test, t } from '../support/tap.ts'
 import { write } from '../support/workers.ts'
 
 // Levels of pino.

@@ -1,9 +1,8 @@
-import type { Test } from 'tap'
 import type { Client } from '../support/client.ts'
 import { onlyLong } from '../support/run-options.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
-import { t } from '../support/tap.ts'
+import { type Test, t } from '../support/tap.ts'
 
 // Takes a thread some tenths of a second.
 const heavy = '- *a* `b` [c](https://d.example)\n\n'.repeat(300)

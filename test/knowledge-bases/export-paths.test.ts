@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { attachmentName, markdownPath } from '../../shared/export/names.ts'
 import { directoriesOf } from '../../shared/export/paths.ts'
-import { runs } from '../support/runs.ts'
 import { t } from '../support/tap.ts'
 
 t.test('whatever folders and titles are called, no two paths fall together and all can be unpacked', async (t) => {
@@ -15,7 +14,6 @@ t.test('whatever folders and titles are called, no two paths fall together and a
       requireDistinct([...directories.values(), ...paths])
       for (const path of [...directories.values(), ...paths]) requirePortable(path)
     }),
-    runs,
   )
   t.pass()
 })
@@ -39,7 +37,6 @@ t.test('what is written does not depend on the order in which folders are read',
       const [one, other] = [directoriesOf(folders), directoriesOf(shuffled)]
       for (const [id, directory] of one) if (other.get(id) !== directory) throw new Error(`${id} moved`)
     }),
-    runs,
   )
   t.pass()
 })
@@ -50,10 +47,7 @@ t.test('a file keeps its extension, whatever its name', async (t) => {
   t.equal(attachmentName('..'), '__')
   t.equal(attachmentName('nul.png'), '_nul.png')
   t.equal(attachmentName('a<b>:c.png'), 'a_b__c.png')
-  fc.assert(
-    fc.property(hostileName(), (name) => requirePortable(`attachments/att_1/${attachmentName(name)}`)),
-    runs,
-  )
+  fc.assert(fc.property(hostileName(), (name) => requirePortable(`attachments/att_1/${attachmentName(name)}`)))
 })
 
 function hostileName() {

@@ -2,12 +2,11 @@ import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import express from 'express'
-import type { Test } from 'tap'
 import { sendArchive } from '../../api/http/exports.ts'
 import { onBehalfOf } from '../../shared/turns/requester.ts'
 import { Turns } from '../../shared/turns/turns.ts'
 import { WorkCounter } from '../hostile/work.ts'
-import { t } from '../support/tap.ts'
+import { type Test, t } from '../support/tap.ts'
 import { zip } from '../support/zips.ts'
 
 /** Runs `work` in a turn on behalf of a user's request. */
@@ -143,6 +142,7 @@ async function stalledReader(t: Test, patience: { pauseMs: number; wholeMs: numb
 
 t.test('the checksum of a large file leaves the event loop to others again and again', async (t) => {
   const counter = new WorkCounter()
+  t.teardown(() => counter.end())
   const shares: number[] = []
   let isOver = false
   const done = zip({ 'large.json': 'a text '.repeat(600_000) }).finally(() => {

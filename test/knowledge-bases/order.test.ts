@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { keysFor, type Position, type Sibling } from '../../shared/knowledge-bases/order.ts'
-import { runs } from '../support/runs.ts'
 import { t } from '../support/tap.ts'
 
 type Move = { moved: number; to: 'first' | 'last' | 'before' | 'after'; other: number }
@@ -29,7 +28,6 @@ t.test('after any moves the list is in the order that an array would have', (t) 
       }
       return true
     }),
-    runs,
   )
   t.end()
 })

@@ -10,7 +10,7 @@ import { bodyFragment } from '../../shared/body/yjs/encoding.ts'
 import { sql } from '../../shared/database/database.ts'
 import { projections } from '../../shared/jobs/queues.ts'
 import { idFrom, randomBody } from '../document/yjs/random-body.ts'
-import { runs, runsTimes } from '../support/runs.ts'
+import { runsTimes } from '../support/runs.ts'
 import type { Teardown } from '../support/site.ts'
 import { t } from '../support/tap.ts'
 import { body, p, paragraphElement, words } from './blocks.ts'
@@ -455,7 +455,6 @@ t.test(
         for (const step of steps) await session.run(step)
         await session.finish()
       }),
-      runs,
     )
     t.pass()
   },

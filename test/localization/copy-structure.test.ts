@@ -7,7 +7,6 @@ import { copyStructure } from '../../shared/localization/structure-copies.ts'
 import { blank, textBlocks } from '../../shared/localization/units/texts.ts'
 import { withoutIds } from '../document/build.ts'
 import { anyDocument } from '../document/random.ts'
-import { runs } from '../support/runs.ts'
 import { t } from '../support/tap.ts'
 
 t.test('the copy of any document is in normal form and has its blocks, but none of its sentences', (t) => {
@@ -37,7 +36,7 @@ t.test('the copy of any document is in normal form and has its blocks, but none 
       same(kept(after[index] as BodyNode), expected, 'what nobody translates is copied')
     }
   })
-  fc.assert(property, runs)
+  fc.assert(property)
   t.end()
 })
 

@@ -5,7 +5,6 @@ import type { BodyNode } from '../../shared/body/document.ts'
 import { bodySchema } from '../../shared/body/nodes.ts'
 import { doc, h, node, p, text, ul } from '../document/build.ts'
 import { anyDocument } from '../document/random.ts'
-import { runs } from '../support/runs.ts'
 import { t } from '../support/tap.ts'
 
 /*
@@ -20,13 +19,13 @@ t.test('a change by others leads to the document of the others, whatever they ha
     const step = stepTo(to.content, { parent: from, start: 0 })
     return step === null || (step.apply(from).doc?.eq(to) ?? false)
   }
-  fc.assert(fc.property(anyDocument, anyDocument, lead), runs)
+  fc.assert(fc.property(anyDocument, anyDocument, lead))
   const parts = fc.tuple(anyDocument, fc.array(fc.nat(9)))
   const changed = ([{ content }, order]: [{ content: BodyNode[] }, number[]]) => {
     const others = order.flatMap((index) => content[index] ?? [])
     return others.length === 0 || lead({ type: 'doc', content }, { type: 'doc', content: others })
   }
-  fc.assert(fc.property(parts, changed), runs)
+  fc.assert(fc.property(parts, changed))
 })
 
 t.test('a change by others replaces the letters that differ, and no node beside them', async (t) => {
@@ -70,5 +69,5 @@ t.test('the blocks that are laid out and the gaps between them are the whole doc
     )
     return isWanted && all.every(({ from }, index) => from === (ends[index - 1] ?? 0)) && ends.at(-1) === blocks
   }
-  fc.assert(fc.property(fc.array(range, { maxLength: 5 }), fc.integer({ min: 1, max: 600 }), isWhole), runs)
+  fc.assert(fc.property(fc.array(range, { maxLength: 5 }), fc.integer({ min: 1, max: 600 }), isWhole))
 })

@@ -1,8 +1,7 @@
-import type { Test } from 'tap'
 import { p, text } from '../document/build.ts'
 import { bodyOf, make, put } from '../support/documents.ts'
 import { startTestService } from '../support/service.ts'
-import { t } from '../support/tap.ts'
+import { type Test, t } from '../support/tap.ts'
 import { hiddenFields, signedInVisitor } from '../support/visitor.ts'
 
 t.test('a reader sees who changed what and when, page by page', async (t) => {

@@ -3,7 +3,6 @@ import { isWritable, kindOf, readValue, stateOf, writtenValue } from '../../api/
 import { sql } from '../../shared/database/database.ts'
 import { p, text } from '../document/build.ts'
 import { make } from '../support/documents.ts'
-import { runs } from '../support/runs.ts'
 import { startTestService } from '../support/service.ts'
 import { t } from '../support/tap.ts'
 import { hiddenFields, signedInVisitor, type Visit, Visitor } from '../support/visitor.ts'
@@ -185,7 +184,6 @@ t.test('a form shows and reads every value that it can hold without a change', a
       const read = readValue(kindOf(stored), field)
       t.strictSame(JSON.stringify(read), JSON.stringify({ value: stored }))
     }),
-    runs,
   )
 })
 

@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import type { Client } from '../support/client.ts'
-import { runs } from '../support/runs.ts'
 import { startTestService } from '../support/service.ts'
 import { t } from '../support/tap.ts'
 import { signedInVisitor, type Visit, Visitor } from '../support/visitor.ts'
@@ -192,7 +191,6 @@ t.test('no text that a person can type or an address can hold breaks the page', 
       const { status } = await browser.get(`/search?${query}`)
       return [200, 400, 409].includes(status)
     }),
-    runs,
   )
 })
 

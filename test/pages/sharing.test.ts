@@ -1,11 +1,10 @@
 import { createHook } from 'node:async_hooks'
 import { sql } from 'slonik'
-import type { Test } from 'tap'
 import { p, text } from '../document/build.ts'
 import type { Client } from '../support/client.ts'
 import { make } from '../support/documents.ts'
 import { sharedService } from '../support/service.ts'
-import { t } from '../support/tap.ts'
+import { type Test, t } from '../support/tap.ts'
 import { hiddenFields, signedInVisitor, type Visit, Visitor } from '../support/visitor.ts'
 
 const service = await sharedService()

@@ -1,9 +1,8 @@
-import type { Test } from 'tap'
 import { deadSummaryJobs, summaryWriter } from '../../workers/summaries.ts'
 import { startModelStub } from '../support/model-stub.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
-import { t } from '../support/tap.ts'
+import { type Test, t } from '../support/tap.ts'
 import { hiddenFields, signedInVisitor } from '../support/visitor.ts'
 import { rewrite, startWorkers, write } from '../support/workers.ts'
 

@@ -1,7 +1,6 @@
 import { request } from 'node:http'
 import fc from 'fast-check'
 import { readMarkdownFile } from '../../api/pages/workspace/markdown-file.ts'
-import { runs } from '../support/runs.ts'
 import { sharedService } from '../support/service.ts'
 import { t } from '../support/tap.ts'
 import { hiddenFields, signedInVisitor, type Visitor } from '../support/visitor.ts'
@@ -128,7 +127,6 @@ t.test('no text of a file is lost, whatever stands at its beginning', (t) => {
       const { title, markdown } = readMarkdownFile({ name: 'x.md', text })
       return title !== '' && text.endsWith(markdown.replace(/^---\n[\s\S]*?---\n/, '')) && markdown.endsWith(below)
     }),
-    runs,
   )
   t.end()
 })

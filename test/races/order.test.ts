@@ -1,5 +1,4 @@
 import pg from 'pg'
-import type { Test } from 'tap'
 import Type from 'typebox'
 import { sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
@@ -11,7 +10,7 @@ import { startAnother } from '../support/event-streams.ts'
 import { raceRounds } from '../support/runs.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
-import { t } from '../support/tap.ts'
+import { type Test, t } from '../support/tap.ts'
 
 const service = await startTestService(t)
 const { signUp, database, url } = service

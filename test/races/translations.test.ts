@@ -1,4 +1,3 @@
-import type { Test } from 'tap'
 import Type from 'typebox'
 import { sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
@@ -7,7 +6,7 @@ import type { Client, Reply } from '../support/client.ts'
 import { eventsOf, make, put } from '../support/documents.ts'
 import { raceRounds } from '../support/runs.ts'
 import { sharedService } from '../support/service.ts'
-import { t } from '../support/tap.ts'
+import { type Test, t } from '../support/tap.ts'
 
 const { signUp, database } = await sharedService()
 

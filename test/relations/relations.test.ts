@@ -1,4 +1,3 @@
-import type { Test } from 'tap'
 import Type from 'typebox'
 import type { BlockNode, BodyNode } from '../../shared/body/document.ts'
 import { sql } from '../../shared/database/database.ts'
@@ -9,7 +8,7 @@ import type { Client } from '../support/client.ts'
 import { type Made, make, put, refused } from '../support/documents.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
-import { t } from '../support/tap.ts'
+import { type Test, t } from '../support/tap.ts'
 import { startWorkers } from '../support/workers.ts'
 
 t.test('links between documents are found in a body, each block and address once, and kept up with', async (t) => {

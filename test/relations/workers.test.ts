@@ -1,4 +1,3 @@
-import type { Test } from 'tap'
 import Type from 'typebox'
 import { sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
@@ -12,7 +11,7 @@ import { p, text } from '../document/build.ts'
 import { make, put } from '../support/documents.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
-import { t } from '../support/tap.ts'
+import { type Test, t } from '../support/tap.ts'
 import { startWorkers } from '../support/workers.ts'
 
 t.test('links that change while they are read are read again, and no outdated one is ever stored', async (t) => {

@@ -21,7 +21,7 @@ t.test('a file that leaves something behind fails the run, by its name', async (
     JSON.stringify(text),
   )
   writeFileSync(lane, `import { runFiles } from ${support}\nawait runFiles('a lane', [${path}])\nprocess.exit()\n`)
-  const { stdout } = spawnSync(process.execPath, [lane], { cwd: root, encoding: 'utf8' })
+  const { stdout } = spawnSync(process.execPath, [lane], { cwd: root, encoding: 'utf8', env: {} })
   t.match(stdout, /not ok .*left\.test\.ts leaves 1 × Timeout behind/)
   t.match(stdout, /not ok .*left\.test\.ts leaves 1 × listener for warning behind/)
 })

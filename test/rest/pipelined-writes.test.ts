@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Test } from 'tap'
 import Type from 'typebox'
 import { inRehearsal, inTransaction, sql, type Transaction } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
@@ -9,7 +8,7 @@ import { startCountingProxy } from '../support/counting-proxy.ts'
 import { bodyOf, eventsOf, make, put } from '../support/documents.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import { startTestService } from '../support/service.ts'
-import { t } from '../support/tap.ts'
+import { type Test, t } from '../support/tap.ts'
 
 /*
  * The statements of a write leave without waiting for one another, and COMMIT leaves with the last of them. What a

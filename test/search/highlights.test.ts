@@ -5,7 +5,6 @@ import { contextOf, matchesOf, matchTerms } from '../../shared/search/matching/m
 import { requiredTerms } from '../../shared/search/matching/query.ts'
 import { matchesInWindows, windowSize, YieldingTurns } from '../../shared/search/matching/windows.ts'
 import { tokenise } from '../../shared/search/text/tokenise.ts'
-import { runs } from '../support/runs.ts'
 import { t } from '../support/tap.ts'
 import { anyText, fewWords } from './random-text.ts'
 
@@ -63,7 +62,6 @@ t.test('marks lie in the shown text, in order and apart, and hold nothing but wh
         if (first?.start !== 0) throw new Error(`${JSON.stringify(marked)} is marked for ${JSON.stringify(q)}`)
       }
     }),
-    runs,
   )
   t.pass()
 })
@@ -78,7 +76,6 @@ t.test('no place of a word is left out, whatever stands around it', async (t) =>
       const expected = shown.join('').split(word).length - 1
       if (highlights.length !== expected) throw new Error(`${highlights.length} of ${expected} in ${text}`)
     }),
-    runs,
   )
   t.pass()
 })

@@ -1,5 +1,4 @@
 import fc from 'fast-check'
-import { runs } from '../support/runs.ts'
 import { t } from '../support/tap.ts'
 import { queryString, searchV2, startSearchService, untilFresh, write } from '../support/workers.ts'
 
@@ -69,7 +68,6 @@ t.test('operators find exactly what a plain reading of them finds', async (t) =>
       if (JSON.stringify(strict.map(labelOf).sort()) !== JSON.stringify(actual))
         throw new Error(`${q} is ranked otherwise`)
     }),
-    runs,
   )
   t.ok(found > 100)
 })

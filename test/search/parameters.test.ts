@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import Type, { type TSchema } from 'typebox'
 import { searchRoutes } from '../../api/routes/search/search.ts'
 import type { Reply } from '../support/client.ts'
-import { runs } from '../support/runs.ts'
 import { t } from '../support/tap.ts'
 import { startSearchService, untilFresh, write } from '../support/workers.ts'
 
@@ -68,7 +67,6 @@ for (const spec of searchRoutes) {
         if (reply.status !== 200) return refusedRightly(reply)
         for (const hit of hitsOf(reply)) agrees(hit, query)
       }),
-      runs,
     )
     t.ok((seen.get(200) ?? 0) > 20, JSON.stringify([...seen]))
   })

@@ -5,7 +5,7 @@ import { parseQuery } from '../../shared/search/matching/grammar.ts'
 import { matchTerms } from '../../shared/search/matching/match.ts'
 import { conjunction, halfCondition, termQueries } from '../../shared/search/matching/query.ts'
 import { createTestDatabase } from '../support/postgres.ts'
-import { runs, runsTimes } from '../support/runs.ts'
+import { runsTimes } from '../support/runs.ts'
 import { t } from '../support/tap.ts'
 import { anyText, fewWords } from './random-text.ts'
 
@@ -26,7 +26,6 @@ t.test('any text can be indexed and any query asked', async (t) => {
         await indexFinds(vectorOf(text), tsquery)
       }
     }),
-    runs,
   )
   t.pass()
 })

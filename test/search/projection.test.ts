@@ -1,9 +1,8 @@
-import type { Test } from 'tap'
 import { numberEvents } from '../../shared/events/number.ts'
 import { workersOf } from '../../workers/types.ts'
 import type { Client } from '../support/client.ts'
 import { startTestService } from '../support/service.ts'
-import { t } from '../support/tap.ts'
+import { type Test, t } from '../support/tap.ts'
 import { rewrite, searchV2, startWorkers, untilFresh, write } from '../support/workers.ts'
 
 const shared = await startTestService(t)

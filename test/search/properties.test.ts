@@ -4,7 +4,6 @@ import { contextOf, matchTerms } from '../../shared/search/matching/match.ts'
 import { termQueries } from '../../shared/search/matching/query.ts'
 import { fold, normalise } from '../../shared/search/text/fold.ts'
 import { tokenise } from '../../shared/search/text/tokenise.ts'
-import { runs } from '../support/runs.ts'
 import { t } from '../support/tap.ts'
 import { anyText, fewWords } from './random-text.ts'
 
@@ -23,7 +22,6 @@ t.test('whatever a document says, its words are shown where they stand in it', a
         if (token.kind !== 'whole') position = token.position + 1
       }
     }),
-    runs,
   )
   t.pass()
 })
@@ -33,7 +31,6 @@ t.test('every word of a text is found in it', async (t) => {
     fc.property(anyText(), (text) => {
       for (const word of wordsOf(text)) mustFind(text, word)
     }),
-    runs,
   )
   t.pass()
 })
@@ -45,7 +42,6 @@ t.test('words in a row are found in their text when they are quoted', async (t) 
       const start = from % (words.length + 1)
       mustFind(text, `"${words.slice(start, start + (count % 5) + 1).join(' ')}"`)
     }),
-    runs,
   )
   t.pass()
 })
@@ -65,7 +61,6 @@ t.test('any stretch of Chinese, Japanese, Korean or Thai text is found in it', a
       mustFind(`${around} ${text} ${around}`, sought)
       mustFind(`${around} ${text} ${around}`, `"${sought}"`)
     }),
-    runs,
   )
   t.pass()
 })
@@ -85,7 +80,6 @@ t.test('the words around a hit are those of the text, at most 80 characters a si
       }
       if (Math.max(...[before, after].map((part) => Array.from(part ?? '').length)) > 80) throw new Error('too long')
     }),
-    runs,
   )
   t.pass()
 })

@@ -1,5 +1,4 @@
 import fc from 'fast-check'
-import { runs } from '../support/runs.ts'
 import { t } from '../support/tap.ts'
 import { queryString, searchV2, startSearchService, untilFresh, write } from '../support/workers.ts'
 
@@ -84,7 +83,6 @@ t.test('a random query is answered or clearly refused', async (t) => {
       const isClear = status === 200 || (status === 400 && body.error.code === 'invalid_request')
       if (!isClear) throw new Error(`${status} ${text}`)
     }),
-    runs,
   )
   t.pass('200 or 400')
 })

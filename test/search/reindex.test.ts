@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import type { Test } from 'tap'
 import { sql } from '../../shared/database/database.ts'
 import { queues, type ReindexJob } from '../../shared/jobs/queues.ts'
 import { firstStep, reindexStep } from '../../shared/search/index/reindex.ts'
@@ -10,7 +9,7 @@ import { searchReindexer } from '../../workers/sweeps/reindex.ts'
 import { root } from '../support/processes.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
-import { t } from '../support/tap.ts'
+import { type Test, t } from '../support/tap.ts'
 import { searchV2, startWorkers, untilFresh, write } from '../support/workers.ts'
 
 t.test('what an older tokeniser indexed is found, and owned up to, until it is indexed again', async (t) => {

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Test } from 'tap'
 import { sql } from '../../shared/database/database.ts'
 import { announceCurrent } from '../../shared/jobs/projections/announcements.ts'
 import { SearchWaits } from '../../shared/search/waits.ts'
@@ -9,7 +8,7 @@ import { startCountingProxy } from '../support/counting-proxy.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
-import { t } from '../support/tap.ts'
+import { type Test, t } from '../support/tap.ts'
 import { rewrite, searchV2, startWorkers, untilFresh, write } from '../support/workers.ts'
 
 const { url, drop } = await createTestDatabase()

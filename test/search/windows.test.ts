@@ -4,7 +4,6 @@ import { requiredTerms } from '../../shared/search/matching/query.ts'
 import { windowSize, windowsOf } from '../../shared/search/matching/windows.ts'
 import { rankHits } from '../../shared/search/rank.ts'
 import type { Hit } from '../../shared/search/statement/hits.ts'
-import { runs } from '../support/runs.ts'
 import { t } from '../support/tap.ts'
 
 t.test('no character of a long text goes unsearched', async () => {
@@ -25,7 +24,6 @@ t.test('no character of a long text goes unsearched', async () => {
         windows.every((window) => window.text.isWellFormed())
       )
     }),
-    runs,
   )
 })
 

@@ -1,8 +1,7 @@
 import { sql } from 'slonik'
-import type { Test } from 'tap'
 import { openIdClient, startIssuer } from '../support/openid-issuer.ts'
 import { sharedService, startTestService } from '../support/service.ts'
-import { t } from '../support/tap.ts'
+import { type Test, t } from '../support/tap.ts'
 import { Visitor } from '../support/visitor.ts'
 
 const callback = 'http://localhost:3000/login/openid/callback'

@@ -11,7 +11,6 @@ import { p } from '../document/build.ts'
 import { Client } from '../support/client.ts'
 import { make } from '../support/documents.ts'
 import { root } from '../support/processes.ts'
-import { runs } from '../support/runs.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { t } from '../support/tap.ts'
 import { hiddenFields, signedInVisitor, Visitor } from '../support/visitor.ts'
@@ -255,7 +254,6 @@ t.test('signing in leads nowhere but back to this service', async (t) => {
         new URL(location, 'https://kb.example.test').origin === 'https://kb.example.test' && location.startsWith('/')
       )
     }),
-    runs,
   )
   t.equal(nextPath('/device?user_code=BCDF-GHJK#x'), '/device?user_code=BCDF-GHJK')
   const service = await startTestService(t)

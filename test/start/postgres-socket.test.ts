@@ -2,13 +2,12 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import type { Test } from 'tap'
 import Type from 'typebox'
 import { openDatabase, sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
 import { openSession } from '../../shared/database/session.ts'
 import { startEmbeddedPostgres } from '../../shared/start/embedded-postgres.ts'
-import { t } from '../support/tap.ts'
+import { type Test, t } from '../support/tap.ts'
 
 const settings = { fsync: 'off' }
 const isSocket = 'SELECT client_addr IS NULL AS local FROM pg_stat_activity WHERE pid = pg_backend_pid()'

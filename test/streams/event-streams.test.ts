@@ -4,7 +4,6 @@ import fc from 'fast-check'
 import { RecentEvents } from '../../api/event-streams/feed.ts'
 import { EventStream, type StreamSource } from '../../api/event-streams/stream.ts'
 import { resumption, type WireEvent } from '../../api/event-streams/wire.ts'
-import { runs } from '../support/runs.ts'
 import { t } from '../support/tap.ts'
 
 t.test('a stream holds no more than one page for a client that does not read', async (t) => {
@@ -60,7 +59,6 @@ t.test(
         while (text().length < expected.join('').length) await turn()
         return text() === expected.join('')
       }),
-      runs,
     )
     t.pass('for every course')
   },
@@ -82,7 +80,6 @@ t.test('what is kept in memory is either complete or known to be incomplete', as
         return held === undefined ? due.length > capacity : held.join() === due.slice(0, limit).join()
       })
     }),
-    runs,
   )
   t.pass('for every capacity')
 })

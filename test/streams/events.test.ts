@@ -1,5 +1,4 @@
 import pg from 'pg'
-import type { Test } from 'tap'
 import { inTransaction, sql } from '../../shared/database/database.ts'
 import { purgeEvents } from '../../shared/events/purge.ts'
 import { type EventDocument, recordEvents } from '../../shared/events/record.ts'
@@ -8,7 +7,7 @@ import type { Client } from '../support/client.ts'
 import { followEvents, type Received, startAnother, streamText } from '../support/event-streams.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
-import { t } from '../support/tap.ts'
+import { type Test, t } from '../support/tap.ts'
 import { startWorkers, write } from '../support/workers.ts'
 
 const service = await startTestService(t, { SSE_HEARTBEAT_SECONDS: '1', SSE_MAX_STREAMS_PER_TOKEN: '100' })

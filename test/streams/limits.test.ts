@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import pg from 'pg'
-import type { Test } from 'tap'
 import { revokeToken } from '../../shared/auth/queries.ts'
 import { sql } from '../../shared/database/database.ts'
 import { purgeEvents } from '../../shared/events/purge.ts'
@@ -13,7 +12,7 @@ import { followEvents, startAnother, streamText } from '../support/event-streams
 import { startApi } from '../support/processes.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
-import { t } from '../support/tap.ts'
+import { type Test, t } from '../support/tap.ts'
 import { searchV2, startWorkers, untilFresh, write } from '../support/workers.ts'
 
 const service = await startTestService(t, { SSE_HEARTBEAT_SECONDS: '1' })

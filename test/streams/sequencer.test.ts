@@ -1,17 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import pg from 'pg'
-import type { Test } from 'tap'
 import Type from 'typebox'
 import { type Database, inTransaction, sql, type Transaction } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
 import { numberEvents } from '../../shared/events/number.ts'
 import { recordEvents } from '../../shared/events/record.ts'
 import { eventSequencer } from '../../workers/events.ts'
-import { runs } from '../support/runs.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
-import { t } from '../support/tap.ts'
+import { type Test, t } from '../support/tap.ts'
 import { startWorkers } from '../support/workers.ts'
 
 const service = await startTestService(t)
@@ -53,7 +51,6 @@ t.test('a reader sees every event once, in whatever order writers begin, commit 
       while ((await reader.read(3)) > 0);
       return JSON.stringify(reader.seen.toSorted()) === JSON.stringify(committed.toSorted())
     }),
-    runs,
   )
   t.pass('exactly once')
 })

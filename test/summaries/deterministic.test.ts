@@ -9,7 +9,6 @@ import { sectionOf } from '../../shared/summaries/section.ts'
 import { anyDocument } from '../document/random.ts'
 import { markdownFiles } from '../support/markdown-files.ts'
 import { onlyLong } from '../support/run-options.ts'
-import { runs } from '../support/runs.ts'
 import { t } from '../support/tap.ts'
 
 // The characters that remain of Markdown that was read wrongly. Code keeps such characters, so it is left out.
@@ -63,7 +62,6 @@ t.test('whatever a document holds, its summary stays within its bounds', async (
         coverage.covered_blocks <= coverage.total_blocks
       )
     }),
-    runs,
   )
 })
 
@@ -77,7 +75,6 @@ t.test('the sections of the first level and what comes before them are the whole
         return section?.lines.every((line, index) => line === lines[position + index])
       })
     }),
-    runs,
   )
 })
 
@@ -94,7 +91,6 @@ t.test('what answers a question is found in any document, and stands in it', asy
           passages.some((passage) => passage.blockId === blockId),
       )
     }),
-    runs,
   )
 })
 
@@ -113,7 +109,6 @@ t.test('a folder with any children is told within its bounds, and each of the fi
       const [, ...lines] = text.split('\n').filter((line) => line !== '')
       return Array.from(text).length <= 4000 && text.isWellFormed() && lines.length === Math.min(50, children.length)
     }),
-    runs,
   )
 })
 
@@ -129,7 +124,6 @@ t.test('an answer of a model is shown as text and nothing else', async (t) => {
       const shown = plainAnswer(text, 50)
       return Array.from(shown).length <= 50 && shown.isWellFormed() && !/[^\P{C}\n\t\u200c\u200d]/u.test(shown)
     }),
-    runs,
   )
 })
 

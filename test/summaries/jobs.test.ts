@@ -1,4 +1,3 @@
-import type { Test } from 'tap'
 import Type from 'typebox'
 import { sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
@@ -9,7 +8,7 @@ import type { Client } from '../support/client.ts'
 import { type StubReply, startModelStub } from '../support/model-stub.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
-import { t } from '../support/tap.ts'
+import { type Test, t } from '../support/tap.ts'
 import { rewrite, startWorkers, write } from '../support/workers.ts'
 
 const markdown = '# Elephants\n\nThey drink.\n\n## Food\n\nThey eat grass.\n\n## Sleep\n\nTwo hours.'

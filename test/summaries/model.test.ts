@@ -1,9 +1,8 @@
-import type { Test } from 'tap'
 import { readConfig } from '../../shared/config/config.ts'
 import { configuredModel, type ModelError, type ModelErrorCode } from '../../shared/models/model.ts'
 import { openModels } from '../../shared/models/open-models.ts'
 import { type StubReply, startModelStub } from '../support/model-stub.ts'
-import { t } from '../support/tap.ts'
+import { type Test, t } from '../support/tap.ts'
 
 const request = { model: 'stub-summary', system: 'Summarise.', user: 'secret text of a document' }
 

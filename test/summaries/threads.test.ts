@@ -1,4 +1,3 @@
-import type { Test } from 'tap'
 import { computationLoad } from '../../shared/computations/compute.ts'
 import { queues } from '../../shared/jobs/queues.ts'
 import { summaryWriter } from '../../workers/summaries.ts'
@@ -7,7 +6,7 @@ import type { Client } from '../support/client.ts'
 import { startModelStub } from '../support/model-stub.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
-import { t } from '../support/tap.ts'
+import { type Test, t } from '../support/tap.ts'
 import { startWorkers, write } from '../support/workers.ts'
 
 // Each document alone is large enough for a thread.

@@ -18,6 +18,7 @@ t.test(
     const trees = [await treeOf(ada, 4), await treeOf(ada, 16)] as const
     // While work is counted, everything takes several times as long.
     const counter = new WorkCounter()
+    t.teardown(() => counter.end())
     const small = await longestSlice(trees[0], counter)
     const large = await longestSlice(trees[1], counter)
     t.ok(large < 2 * small, `${small} blocks for 4 folders of 30 documents, ${large} for 16`)

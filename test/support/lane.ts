@@ -7,6 +7,7 @@ import { treeCpuSeconds } from './cpu.ts'
 import { Leftovers } from './leftovers.ts'
 import { root as directory } from './processes.ts'
 import { isLong } from './run-options.ts'
+import './runs.ts'
 import { workspaceDigests } from './shared-database.ts'
 import { enterFile } from './tap.ts'
 

@@ -25,6 +25,7 @@ fc.configureGlobal({
     if (!details.failed) return
     const command = isLong ? 'npm run test:long' : 'npm test'
     const again = `${command} -- ${t.name} --seed=${details.seed} --runs=${runs.numRuns}`
-    throw new Error(`${fc.defaultReportMessage(details)}\nRun it again: ${again}`, { cause: details.errorInstance })
+    const { stack } = details.errorInstance as { stack?: string }
+    throw new Error(`${fc.defaultReportMessage(details)}\n${stack}\nRun it again: ${again}`)
   },
 })

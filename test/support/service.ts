@@ -39,7 +39,8 @@ export async function sharedService(env: Record<string, string> = {}): Promise<T
       service.signUp({
         ...options,
         ...(email !== undefined && { email: email.replace('@', `.${file}@`) }),
-        ...(workspace !== undefined && { workspace: `${workspace} ${file}` }),
+        // The workspace of a user that has no other name is named after the address.
+        ...(workspace !== undefined && { workspace: workspace.includes('@') ? workspace : `${workspace} ${file}` }),
       }),
   }
 }

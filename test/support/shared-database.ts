@@ -14,8 +14,8 @@ export async function sharedDatabase(): Promise<string> {
 }
 
 /**
- * The number of rows of each workspace in each table of the shared database, and the last transaction that wrote one, by
- * the id of the workspace. A test file must not change the workspaces of the files before it.
+ * The number of rows of each workspace in each table of the shared database, and the last transaction that wrote one.
+ * A test file must not change the workspaces of the files before it.
  */
 export async function workspaceDigests(): Promise<ReadonlyMap<string, string>> {
   return database === undefined ? new Map() : digestsOf((await database).url)

@@ -1,9 +1,8 @@
-import type { Test } from 'tap'
 import { p } from '../document/build.ts'
 import { bodyOf, make, put } from '../support/documents.ts'
 import { connectMcp, textOf } from '../support/mcp.ts'
 import { sharedService, type TestService } from '../support/service.ts'
-import { t } from '../support/tap.ts'
+import { type Test, t } from '../support/tap.ts'
 
 // Agents whose write is stored, and who cannot be shown what the write has done, since their reads are used up. The
 // service admits the two messages of an agent and no further read.

@@ -5,7 +5,6 @@ import { sql } from '../../shared/database/database.ts'
 import { h, p } from '../document/build.ts'
 import { make } from '../support/documents.ts'
 import { connectMcp, textOf } from '../support/mcp.ts'
-import { runs } from '../support/runs.ts'
 import { sharedService } from '../support/service.ts'
 import { t } from '../support/tap.ts'
 
@@ -283,6 +282,5 @@ t.test('no arguments of any tool are a failure of the service', async (t) => {
       const { error } = structuredContent as { error?: { code: string } }
       return !['internal_error', 'service_unavailable'].includes(error?.code ?? '')
     }),
-    runs,
   )
 })

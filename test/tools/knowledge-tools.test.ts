@@ -1,10 +1,9 @@
-import type { Test } from 'tap'
 import { workersOf } from '../../workers/types.ts'
 import { connectMcp, textOf } from '../support/mcp.ts'
 import { startModelStub } from '../support/model-stub.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
-import { t } from '../support/tap.ts'
+import { type Test, t } from '../support/tap.ts'
 import { marked } from '../support/translation-stub.ts'
 import { startWorkers, write } from '../support/workers.ts'
 

@@ -2,11 +2,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import type { Test } from 'tap'
 import { connectMcp } from '../support/mcp.ts'
 import { root } from '../support/processes.ts'
 import { sharedService } from '../support/service.ts'
-import { t } from '../support/tap.ts'
+import { type Test, t } from '../support/tap.ts'
 
 const service = await sharedService()
 const readme = readFileSync(join(root, 'README.md'), 'utf8')

@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client as Sdk } from '@modelcontextprotocol/client'
-import type { Test } from 'tap'
 import { revokeToken } from '../../shared/auth/queries.ts'
 import { workersOf } from '../../workers/types.ts'
 import { connectMcp } from '../support/mcp.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
-import { t } from '../support/tap.ts'
+import { type Test, t } from '../support/tap.ts'
 import { rewrite, startWorkers, write } from '../support/workers.ts'
 
 const service = await startTestService(t, { SSE_HEARTBEAT_SECONDS: '1', SSE_MAX_STREAMS_PER_TOKEN: '2' })

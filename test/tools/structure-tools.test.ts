@@ -1,7 +1,6 @@
-import type { Test } from 'tap'
 import { connectMcp, textOf } from '../support/mcp.ts'
 import { sharedService } from '../support/service.ts'
-import { t } from '../support/tap.ts'
+import { type Test, t } from '../support/tap.ts'
 import { write } from '../support/workers.ts'
 
 const { origin, signUp } = await sharedService()

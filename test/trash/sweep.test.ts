@@ -1,4 +1,3 @@
-import type { Test } from 'tap'
 import { sql } from '../../shared/database/database.ts'
 import { queues } from '../../shared/jobs/queues.ts'
 import { trashSweep } from '../../workers/sweeps/trash.ts'
@@ -8,7 +7,7 @@ import { Client } from '../support/client.ts'
 import { make, refused } from '../support/documents.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
-import { t } from '../support/tap.ts'
+import { type Test, t } from '../support/tap.ts'
 import { ok } from '../support/translations.ts'
 import { startWorkers } from '../support/workers.ts'
 

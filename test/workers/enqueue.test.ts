@@ -1,5 +1,4 @@
 import pg from 'pg'
-import type { Test } from 'tap'
 import Type from 'typebox'
 import { inTransaction, openDatabase, sql, type Transaction } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
@@ -11,7 +10,7 @@ import { deadlocks } from '../support/deadlocks.ts'
 import { startBesidePgBoss } from '../support/pg-boss.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
-import { t } from '../support/tap.ts'
+import { type Test, t } from '../support/tap.ts'
 import { rewrite, write } from '../support/workers.ts'
 
 /*

@@ -1,4 +1,3 @@
-import type { Test } from 'tap'
 import Type from 'typebox'
 import { inTransaction, sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
@@ -11,7 +10,7 @@ import { searchIndexer, searchProjection } from '../../workers/search.ts'
 import { staleSweep } from '../../workers/sweeps/stale.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
-import { t } from '../support/tap.ts'
+import { type Test, t } from '../support/tap.ts'
 import { rewrite, searchV2, startWorkers, untilFresh, write } from '../support/workers.ts'
 
 t.test('a write that is rolled back leaves no job and no staleness behind', async (t) => {

@@ -1,4 +1,3 @@
-import type { Test } from 'tap'
 import Type from 'typebox'
 import { computationLoad } from '../../shared/computations/compute.ts'
 import { type Queryable, sql } from '../../shared/database/database.ts'
@@ -11,7 +10,7 @@ import { endlessIndexing } from '../support/endless.ts'
 import { onlyLong } from '../support/run-options.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
-import { t } from '../support/tap.ts'
+import { type Test, t } from '../support/tap.ts'
 import { rewrite, searchV2, startWorkers, untilFresh, write } from '../support/workers.ts'
 
 const endlessIndexer = defineProjection({ ...searchProjection, compute: endlessIndexing })

@@ -1,4 +1,3 @@
-import type { Test } from 'tap'
 import Type from 'typebox'
 import { inTransaction, sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
@@ -9,7 +8,7 @@ import { defineProjection } from '../../workers/runtime/projection-worker.ts'
 import { searchIndexer, searchProjection } from '../../workers/search.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
-import { t } from '../support/tap.ts'
+import { type Test, t } from '../support/tap.ts'
 import { rewrite, searchV2, startWorkers, untilFresh, write } from '../support/workers.ts'
 
 t.test('a text that changes while it is indexed is indexed as it is now, never as it was', async (t) => {

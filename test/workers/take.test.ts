@@ -1,5 +1,4 @@
 import type { Job, JobResult } from 'pg-boss'
-import type { Test } from 'tap'
 import Type from 'typebox'
 import { inTransaction, sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
@@ -9,7 +8,7 @@ import type { Runtime } from '../../workers/runtime/runtime.ts'
 import { takeJobs } from '../../workers/runtime/take.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
-import { t } from '../support/tap.ts'
+import { type Test, t } from '../support/tap.ts'
 import { startWorkers } from '../support/workers.ts'
 
 const queue = queues.searchIndex

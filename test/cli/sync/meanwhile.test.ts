@@ -1,7 +1,6 @@
-import type { Test } from 'tap'
 import type { Client } from '../../support/client.ts'
 import { sharedService } from '../../support/service.ts'
-import { t } from '../../support/tap.ts'
+import { type Test, t } from '../../support/tap.ts'
 import { Machine } from './machine.ts'
 
 /* What happens in a folder and in the service while a sync is on its way, and what a refused file must not break. */

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { joinMarkdown, type MarkdownBlock, splitMarkdown } from '../../../shared/cli/sync/blocks.ts'
 import { mergeMarkdown } from '../../../shared/cli/sync/merge.ts'
-import { runs } from '../../support/runs.ts'
 import { t } from '../../support/tap.ts'
 
 const idOf = (letter: string) => `block_${letter.toUpperCase().padStart(26, '0')}`
@@ -129,7 +128,6 @@ t.test('whoever has changed nothing gets the version of the other side', async (
         mine.merged === changed && theirs.merged === changed && mine.conflicts.length + theirs.conflicts.length === 0
       )
     }),
-    runs,
   )
 })
 
@@ -155,7 +153,6 @@ t.test('no text is ever lost, invented or doubled by a merge', async (t) => {
         splitMarkdown(merge.merged).blocks.length === merged.size
       )
     }),
-    runs,
   )
   t.pass()
 })

@@ -36,7 +36,6 @@ t.test('the difference of two bodies leads from one to the other, in both direct
         isDeepStrictEqual(applied(forth, differences.map(reversed)), from.content)
       )
     }),
-    runs,
   )
 })
 
@@ -62,7 +61,6 @@ t.test('the hunks of a modified block rebuild its text on both sides, with all m
         return areRebuilt && (hunks !== undefined) === isText && (isText || areNamed)
       }),
     ),
-    runs,
   )
   t.ok(rebuilt > runs.numRuns / 2, `${rebuilt} texts were compared`)
 })
@@ -165,7 +163,6 @@ t.test('words are never split within a grapheme, and together they are the text'
       })
       return areWhole && wordsOf(joined).join('') === joined
     }),
-    runs,
   )
   t.strictSame(wordsOf('It is 5 o’clock, 漢字。'), [
     'It',
@@ -194,7 +191,6 @@ t.test('a unified difference can be applied by the usual tools', async (t) => {
       const unified = unifiedText({ from, to }, { from: 'version 1', to: 'current' })
       return from === to ? unified === '' : applyPatch(from, unified, { autoConvertLineEndings: false }) === to
     }),
-    runs,
   )
   const numbered = (count: number, changed: number[]) =>
     Array.from({ length: count }, (_, index) => `${changed.includes(index) ? 'changed' : index}\n`).join('')

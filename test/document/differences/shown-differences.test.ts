@@ -9,7 +9,6 @@ import { computationLoad } from '../../../shared/computations/compute.ts'
 import { blockDifferences } from '../../../shared/differences/block-differences.ts'
 import type { BodyPair } from '../../../shared/differences/compare.ts'
 import { onBehalfOf } from '../../../shared/turns/requester.ts'
-import { runs } from '../../support/runs.ts'
 import { t } from '../../support/tap.ts'
 import { attacks, doorsFor } from '../attacks.ts'
 import { doc, node, p, ul } from '../build.ts'
@@ -43,7 +42,6 @@ t.test(
           isMerged(fewer, from.content, hasWords)
         )
       }),
-      runs,
     )
     t.ok(merged > 0)
   },

@@ -5,7 +5,6 @@ import { longestIncreasing } from '../../../shared/body/sequence.ts'
 import { applyDocument } from '../../../shared/body/yjs/apply.ts'
 import { bodyFragment, idOf, readDocument, writeNodes } from '../../../shared/body/yjs/encoding.ts'
 import { followInto } from '../../../shared/body/yjs/state.ts'
-import { runs } from '../../support/runs.ts'
 import { t } from '../../support/tap.ts'
 import { paragraph } from './blocks.ts'
 import { edited, idFrom, normalised, randomBody, randomEdits } from './random-body.ts'
@@ -25,7 +24,6 @@ t.test('a live document shows exactly what the API wrote, at once and not piece 
       applyDocument({ fragment, from, to })
       same(normalised(readDocument(fragment).document), to)
     }),
-    runs,
   )
   t.pass()
 })
@@ -42,7 +40,6 @@ t.test('a cursor stays in its block unless the block itself moved or changed typ
         if (before.get(id) !== after.get(id)) throw new Error(`${id} was made anew`)
       }
     }),
-    runs,
   )
   t.pass()
 })

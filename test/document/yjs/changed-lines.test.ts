@@ -4,7 +4,6 @@ import { bodyVersion, canonicalJson } from '../../../shared/body/canonical.ts'
 import { changeBody, changeLines } from '../../../shared/body/change.ts'
 import { type LineWindow, type Splice, VersionedLines } from '../../../shared/body/versioned-lines.ts'
 import { atOnce } from '../../../shared/computations/slices.ts'
-import { runs } from '../../support/runs.ts'
 import { t } from '../../support/tap.ts'
 import { idFrom } from './random-body.ts'
 
@@ -37,7 +36,6 @@ t.test('the facts of a commit are the same whether the differing lines or the wh
         )
       }
     }),
-    runs,
   )
   t.pass()
 })

@@ -4,7 +4,6 @@ import { cutUpdates } from '../../../shared/body/yjs/cut-updates.ts'
 import { bodyFragment, readDocument } from '../../../shared/body/yjs/encoding.ts'
 import { deriveState, openState } from '../../../shared/body/yjs/state.ts'
 import { encoded } from '../../hostile/updates.ts'
-import { runs } from '../../support/runs.ts'
 import { t } from '../../support/tap.ts'
 import { randomBody } from './random-body.ts'
 import { WildEditor, wildEdit } from './wild-editor.ts'
@@ -37,7 +36,6 @@ t.test('a document that is loaded in slices is the document, and no slice waits 
         same(stateOf(doc), stateOf(whole))
       }
     }),
-    runs,
   )
   t.pass()
 })

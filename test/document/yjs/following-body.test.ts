@@ -6,7 +6,6 @@ import { bodyFragment, readDocument, writeNodes } from '../../../shared/body/yjs
 import { FollowingBody } from '../../../shared/body/yjs/following-body.ts'
 import { openState } from '../../../shared/body/yjs/state.ts'
 import { atOnce, inSlices } from '../../../shared/computations/slices.ts'
-import { runs } from '../../support/runs.ts'
 import { t } from '../../support/tap.ts'
 import { paragraph } from './blocks.ts'
 import { opened } from './followed-editor.ts'
@@ -21,7 +20,6 @@ t.test('a flush that reads only what changed stores what a flush of the whole do
       session.settle()
       session.settle()
     }),
-    runs,
   )
   t.pass()
 })

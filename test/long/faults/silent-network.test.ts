@@ -1,13 +1,12 @@
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import type { Test } from 'tap'
 import { Client } from '../../support/client.ts'
 import { followEvents } from '../../support/event-streams.ts'
 import { type ServiceProcess, startApi, startWorker } from '../../support/processes.ts'
 import { createSilentNetwork, type SilentNetwork } from '../../support/silent-network.ts'
 import { createDocument, type Site, search, startSite, until, writeDocument } from '../../support/site.ts'
-import { t } from '../../support/tap.ts'
+import { type Test, t } from '../../support/tap.ts'
 
 /*
  * One process of each kind is behind a network that falls silent: packets vanish both ways, and nobody is told. In each

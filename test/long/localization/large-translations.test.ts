@@ -62,6 +62,7 @@ t.test('the event loop does not pay for the number of units that a write or a re
 })
 
 const counter = new WorkCounter()
+t.teardown(() => counter.end())
 
 /** Counts the work of this thread, in which the service runs, for calls that are about all units of a translation. */
 async function workOf(client: Client, count: number) {

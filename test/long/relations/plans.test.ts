@@ -1,4 +1,3 @@
-import type { Test } from 'tap'
 import Type from 'typebox'
 import { blocksChangedSince, chainPage, pendingManifests } from '../../../shared/changes/queries.ts'
 import { type Database, sql, type Transaction } from '../../../shared/database/database.ts'
@@ -9,13 +8,13 @@ import { extractions } from '../../../shared/relations/extract.ts'
 import { existingBlocks, relationPage } from '../../../shared/relations/list.ts'
 import { p } from '../../document/build.ts'
 import { make } from '../../support/documents.ts'
-import { sharedService } from '../../support/service.ts'
-import { t } from '../../support/tap.ts'
+import { startTestService } from '../../support/service.ts'
+import { type Test, t } from '../../support/tap.ts'
 
 const referrers = 10_000
 
 t.test('a document that ten thousand others refer to lists them without looking at the rest', async (t) => {
-  const service = await sharedService()
+  const service = await startTestService(t)
   const ada = await service.signUp()
   const hub = await make(ada, [p('hub')], { id: 'doc_hub' })
   await seed(service.database)
@@ -60,7 +59,7 @@ t.test('a document that ten thousand others refer to lists them without looking 
 })
 
 t.test('a write finds the job of its document however many wait for a worker', async (t) => {
-  const { database } = await sharedService()
+  const { database } = await startTestService(t)
   const jobs = await openJobs({ database, onError: (error) => t.fail(error) })
   t.teardown(jobs.stop)
   const queue = queues.searchIndex
@@ -77,7 +76,7 @@ t.test('a write finds the job of its document however many wait for a worker', a
 })
 
 t.test('the ids of documents are ordered alike in every table, so that every join can use an index', async (t) => {
-  const { database } = await sharedService()
+  const { database } = await startTestService(t)
   const columns = await database.any(sql.type(row(Type.Object({ column: Type.String() })))`
     SELECT c.table_name || '.' || c.column_name AS column FROM information_schema.columns c
     JOIN pg_tables p ON p.schemaname = c.table_schema AND p.tablename = c.table_name

@@ -1,5 +1,4 @@
 import pg from 'pg'
-import type { Test } from 'tap'
 import { routes } from '../../../api/routes/routes.ts'
 import { createFixture, withModel } from '../../contract/fixtures.ts'
 import type { Fixture } from '../../contract/resources.ts'
@@ -7,7 +6,7 @@ import type { Client } from '../../support/client.ts'
 import { seedDocuments } from '../../support/many-documents.ts'
 import { rowsReadBy, type Statement, statementsOf } from '../../support/plans.ts'
 import { startTestService } from '../../support/service.ts'
-import { t } from '../../support/tap.ts'
+import { type Test, t } from '../../support/tap.ts'
 import { signedInVisitor } from '../../support/visitor.ts'
 
 const documents = 20_000

@@ -1,12 +1,11 @@
 import pg from 'pg'
-import type { Test } from 'tap'
 import { sql } from '../../../shared/database/database.ts'
 import { searchExhaustive, searchTopK } from '../../../shared/search/search.ts'
 import { rowsReadBy, statementsOf } from '../../support/plans.ts'
 import { textOf } from '../../support/ranked-texts.ts'
 import { writeBlocks } from '../../support/search-blocks.ts'
 import { startTestService } from '../../support/service.ts'
-import { t } from '../../support/tap.ts'
+import { type Test, t } from '../../support/tap.ts'
 
 // The word `always` stands in every block, and in every fifth title. `kernel` stands in many blocks and in six titles.
 const documents = 300

@@ -2,11 +2,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Test } from 'tap'
 import { readConfig } from '../../../shared/config/config.ts'
 import { databaseUrlBesideService } from '../../../shared/start/embedded-postgres.ts'
 import { startApi, startProcess, startWholeService } from '../../support/processes.ts'
-import { t } from '../../support/tap.ts'
+import { type Test, t } from '../../support/tap.ts'
 
 const recorder = fileURLToPath(new URL('../../support/record-modules.ts', import.meta.url))
 

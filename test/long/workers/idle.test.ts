@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import type { Test } from 'tap'
 import Type from 'typebox'
 import { inTransaction, sql, type Transaction } from '../../../shared/database/database.ts'
 import { row } from '../../../shared/database/row.ts'
@@ -20,7 +19,7 @@ import { workersOf, workerTypes } from '../../../workers/types.ts'
 import { serverVariable } from '../../support/postgres.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
 import { until } from '../../support/site.ts'
-import { t } from '../../support/tap.ts'
+import { type Test, t } from '../../support/tap.ts'
 import { startWorkers, untilFresh, write } from '../../support/workers.ts'
 
 /** The interval at which every process looks for missed announcements, in seconds. */

@@ -1,10 +1,9 @@
 import { createSocket } from 'node:dgram'
 import type { LookupAddress } from 'node:dns'
 import { once } from 'node:events'
-import type { Test } from 'tap'
 import { askSystem } from '../../../shared/network/name-lookup.ts'
 import { fetchPublic, PrivateAddressError } from '../../../shared/network/public-fetch.ts'
-import { t } from '../../support/tap.ts'
+import { type Test, t } from '../../support/tap.ts'
 
 t.test(
   'name servers that never answer leave threads to other work, and are asked no more than is of use',

@@ -1,11 +1,10 @@
-import type { Test } from 'tap'
 import type { BodyNode } from '../../../../shared/body/document.ts'
 import { doc, h, node, p, text, ul } from '../../../document/build.ts'
 import { noChromium, startChromium } from '../../../pages/browser/chromium.ts'
 import { samples } from '../../../support/attachments.ts'
 import { bodyOf, make, shape } from '../../../support/documents.ts'
 import { until } from '../../../support/site.ts'
-import { t } from '../../../support/tap.ts'
+import { type Test, t } from '../../../support/tap.ts'
 import { signedInBrowser, startWrittenService, WrittenPage } from '../../../support/written-page.ts'
 
 /*

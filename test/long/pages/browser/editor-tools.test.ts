@@ -1,4 +1,3 @@
-import type { Test } from 'tap'
 import type { BodyNode } from '../../../../shared/body/document.ts'
 import { doc, h, node, p, text, ul } from '../../../document/build.ts'
 import { violationsOf } from '../../../pages/browser/axe.ts'
@@ -7,7 +6,7 @@ import { samples, uploaded } from '../../../support/attachments.ts'
 import { bodyOf, make, put, shape } from '../../../support/documents.ts'
 import { everyNode } from '../../../support/every-node.ts'
 import { until } from '../../../support/site.ts'
-import { t } from '../../../support/tap.ts'
+import { type Test, t } from '../../../support/tap.ts'
 import { signedInBrowser, startWrittenService, WrittenPage } from '../../../support/written-page.ts'
 
 /*
