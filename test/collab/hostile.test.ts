@@ -20,6 +20,7 @@ import { p } from '../document/build.ts'
 import { encoded } from '../hostile/updates.ts'
 import { Person, startCollab } from '../support/collab.ts'
 import { bodyOf, make } from '../support/documents.ts'
+import { onlyLong } from '../support/run-options.ts'
 import { startTestService } from '../support/service.ts'
 import { type Test, t } from '../support/tap.ts'
 
@@ -117,31 +118,35 @@ t.test('updates that are each let in cannot stop the process one after the other
   t.equal((await bodyOf(ada, document.id)).blocks.length, 2, 'the first update was let in, the second was not')
 })
 
-t.test('a client that asks without a break leaves the process time for others, and is closed in the end', async (t) => {
-  const { bearer = '' } = await service.signUp({ workspace: 'Zoo', role: 'viewer' })
-  const large = await make(
-    ada,
-    Array.from({ length: 1000 }, (_, index) => p(`paragraph ${index}`)),
-  )
-  const asking = await connect(t, { documentId: large.id, token: bearer })
-  const questions = 300
-  let answers = 0
-  asking.socket.on('message', () => {
-    answers += 1
-  })
-  const before = await bytesOut()
-  for (let count = 0; count < questions; count += 1) {
-    asking.send(large.id, MessageType.Sync, (encoder) => writeSyncStep1(encoder, new Y.Doc()))
-  }
-  const seen = new Set<number>()
-  while (answers < 2 * questions) seen.add(await bytesOut())
-  seen.delete(before)
-  seen.delete(await bytesOut())
-  t.not(seen.size, 0, 'the process answers others before it has answered all questions')
+t.test(
+  'a client that asks without a break leaves the process time for others, and is closed in the end',
+  onlyLong,
+  async (t) => {
+    const { bearer = '' } = await service.signUp({ workspace: 'Zoo', role: 'viewer' })
+    const large = await make(
+      ada,
+      Array.from({ length: 1000 }, (_, index) => p(`paragraph ${index}`)),
+    )
+    const asking = await connect(t, { documentId: large.id, token: bearer })
+    const questions = 300
+    let answers = 0
+    asking.socket.on('message', () => {
+      answers += 1
+    })
+    const before = await bytesOut()
+    for (let count = 0; count < questions; count += 1) {
+      asking.send(large.id, MessageType.Sync, (encoder) => writeSyncStep1(encoder, new Y.Doc()))
+    }
+    const seen = new Set<number>()
+    while (answers < 2 * questions) seen.add(await bytesOut())
+    seen.delete(before)
+    seen.delete(await bytesOut())
+    t.not(seen.size, 0, 'the process answers others before it has answered all questions')
 
-  for (let count = 0; count < 1000; count += 1) asking.send(large.id, MessageType.QueryAwareness)
-  t.equal(await asking.closed, 1013)
-})
+    for (let count = 0; count < 1000; count += 1) asking.send(large.id, MessageType.QueryAwareness)
+    t.equal(await asking.closed, 1013)
+  },
+)
 
 t.test('a question that names thousands of clients holds up nobody, and one of an editor is answered', async (t) => {
   const stateVector = (clients: number) =>
@@ -159,7 +164,7 @@ t.test('a question that names thousands of clients holds up nobody, and one of a
   t.equal(await asking.closed, 4205)
 })
 
-t.test('a socket that is not authenticated cannot fill the memory of the process', async (t) => {
+t.test('a socket that is not authenticated cannot fill the memory of the process', onlyLong, async (t) => {
   const flooding = await connect(t)
   for (let count = 0; count < 2000; count += 1) flooding.send(id, MessageType.QueryAwareness)
   await flooding.closed
@@ -177,7 +182,7 @@ t.test('a socket that is not authenticated cannot fill the memory of the process
   t.equal(await text.closed, 1003)
 })
 
-t.test('a client that asks and does not read is cut off, and others go on', async (t) => {
+t.test('a client that asks and does not read is cut off, and others go on', onlyLong, async (t) => {
   const large = await make(ada, [p('x'.repeat(400_000))])
   const slow = await connect(t, { documentId: large.id })
   slow.socket.pause()

@@ -4,6 +4,7 @@ import { p } from '../document/build.ts'
 import { type CollabProcess, Person, startCollab } from '../support/collab.ts'
 import { bodyOf, make } from '../support/documents.ts'
 import { startApi } from '../support/processes.ts'
+import { onlyLong } from '../support/run-options.ts'
 import { startTestService } from '../support/service.ts'
 import { type Test, t } from '../support/tap.ts'
 
@@ -19,7 +20,7 @@ async function open(t: Test, collab: CollabProcess, documentId: string): Promise
 
 const stored = async (id: string) => JSON.stringify((await bodyOf(ada, id)).blocks)
 
-t.test('a process that is stopped stores what was typed, and its editors go on elsewhere', async (t) => {
+t.test('a process that is stopped stores what was typed, and its editors go on elsewhere', onlyLong, async (t) => {
   const slow = { ...env, COLLAB_DEBOUNCE_MS: '60000', COLLAB_MAX_DEBOUNCE_MS: '60000' }
   const first = await startCollab(slow)
   t.teardown(first.stop)
@@ -66,7 +67,7 @@ t.test('a killed process loses nothing that it called saved, and editors bring b
   t.match(await stored(id), 'one saved unsaved')
 })
 
-t.test('editors that connect through the API get through to the next process after a kill', async (t) => {
+t.test('editors that connect through the API get through to the next process after a kill', onlyLong, async (t) => {
   const killed = await startCollab({ ...env, COLLAB_DEBOUNCE_MS: '60000', COLLAB_MAX_DEBOUNCE_MS: '60000' })
   t.teardown(killed.stop)
   const COLLAB_PORT = new URL(killed.url).port
@@ -92,7 +93,7 @@ t.test('editors that connect through the API get through to the next process aft
   t.match(await stored(id), 'one before between')
 })
 
-t.test('people on two processes edit one document', async (t) => {
+t.test('people on two processes edit one document', onlyLong, async (t) => {
   const [left, right] = await Promise.all([startCollab(env), startCollab(env)])
   t.teardown(left.stop)
   t.teardown(right.stop)

@@ -4,6 +4,7 @@ import { summaryWriter } from '../../workers/summaries.ts'
 import { summarySweep } from '../../workers/sweeps/summaries.ts'
 import type { Client } from '../support/client.ts'
 import { startModelStub } from '../support/model-stub.ts'
+import { onlyLong } from '../support/run-options.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
 import { type Test, t } from '../support/tap.ts'
@@ -20,7 +21,7 @@ t.test('a folder of large documents is prepared for a model in a thread, where i
   t.equal(computationLoad().ends.done, before + 1)
 })
 
-t.test('the sweep makes the summary of a folder of large documents in a thread', async (t) => {
+t.test('the sweep makes the summary of a folder of large documents in a thread', onlyLong, async (t) => {
   const { ada, folder, work } = await start(t, { SUMMARY_AUTO_REFRESH: 'true' })
   const path = `/folders/${folder}/summary`
   t.equal((await ada.post(`${path}/rebuild`, {})).status, 200)
@@ -65,7 +66,7 @@ t.test('whoever reads or makes the summary of a large document or section holds 
   }
 })
 
-t.test('whoever makes the summary of a folder of large documents holds nobody up', async (t) => {
+t.test('whoever makes the summary of a folder of large documents holds nobody up', onlyLong, async (t) => {
   const { ada, folder } = await start(t)
   const { id } = await write(ada, large, { folder_id: folder })
   const before = computationLoad().ends.done

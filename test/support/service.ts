@@ -35,15 +35,21 @@ export async function sharedService(env: Record<string, string> = {}): Promise<T
   const file = createHash('sha256').update(t.name).digest('hex').slice(0, 6)
   return {
     ...service,
-    signUp: ({ email, workspace, ...options } = {}) =>
-      service.signUp({
+    async signUp({ email, workspace, ...options } = {}) {
+      const user = await service.signUp({
         ...options,
-        ...(email !== undefined && { email: email.replace('@', `.${file}@`) }),
+        ...(email !== undefined && { email: known.has(email) ? email : email.replace('@', `.${file}@`) }),
         // The workspace of a user that has no other name is named after the address.
-        ...(workspace !== undefined && { workspace: workspace.includes('@') ? workspace : `${workspace} ${file}` }),
-      }),
+        ...(workspace !== undefined && { workspace: known.has(workspace) ? workspace : `${workspace} ${file}` }),
+      })
+      known.add(user.email)
+      return user
+    },
   }
 }
+
+// The addresses of users that have signed up.
+const known = new Set<string>()
 
 function startedShared(env: Record<string, string>): Promise<TestService> {
   const settings = JSON.stringify(Object.entries(env).sort())

@@ -8,6 +8,7 @@ import { freePort } from '../../shared/start/processes.ts'
 import { workersOf } from '../../workers/types.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import { compiledCode, portOf, root, startProcess } from '../support/processes.ts'
+import { onlyLong } from '../support/run-options.ts'
 import { startTestService } from '../support/service.ts'
 import { bootstrapToken, until } from '../support/site.ts'
 import { type Test, t } from '../support/tap.ts'
@@ -89,7 +90,7 @@ t.test('a client that hangs up ends the bridge', async (t) => {
   t.equal(await bridge.ended, 0)
 })
 
-t.test('a local client goes on when the service is restarted', async (t) => {
+t.test('a local client goes on when the service is restarted', onlyLong, async (t) => {
   const { url, drop } = await createTestDatabase()
   t.teardown(drop)
   const env = { DATABASE_URL: url, LOG_LEVEL: 'info', PORT: String(await freePort({ host: '127.0.0.1' })) }

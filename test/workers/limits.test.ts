@@ -41,7 +41,7 @@ t.test('one worker with one place goes on with other documents while one never e
   t.match(await stateOf(service.database, ids[1]), 'active', 'it is still being computed')
 })
 
-t.test('a document that was given up is taken up by the sweep less and less often', async (t) => {
+t.test('a document that was given up is taken up by the sweep less and less often', onlyLong, async (t) => {
   const { service, ada, ids } = await startWithEndless(t)
   const [, endless] = ids
   await service.database.query(sql.unsafe`

@@ -7,6 +7,7 @@ import { samples, uploaded } from '../../support/attachments.ts'
 import type { Client } from '../../support/client.ts'
 import { bodyOf, make, put } from '../../support/documents.ts'
 import { everyNode } from '../../support/every-node.ts'
+import { onlyLong } from '../../support/run-options.ts'
 import { until } from '../../support/site.ts'
 import { t } from '../../support/tap.ts'
 import { signedInBrowser, startWrittenService, WrittenPage } from '../../support/written-page.ts'
@@ -156,7 +157,7 @@ t.test('the editor of the service', { skip: noChromium }, async (t) => {
     await Promise.all([reading.page.close(), writing.page.close()])
   })
 
-  t.test('a document with an address in its first line is not changed by opening it', async (t) => {
+  t.test('a document with an address in its first line is not changed by opening it', onlyLong, async (t) => {
     const viewer = await service.signUp({ role: 'viewer', workspace, email: 'second-viewer@example.test' })
     const { id, blocks } = await make(ada, [h(2, 'README.md'), p('Water')])
     const reading = await WrittenPage.open(await person(viewer), { origin, id })
@@ -268,11 +269,14 @@ t.test('the editor of the service', { skip: noChromium }, async (t) => {
     },
   )
 
-  t.test('when the browser cannot keep what is typed, the page says so and does not call it kept', async (t) => {
-    const { id } = await make(ada, [p('Water')])
-    const one = await WrittenPage.open(adas, { origin, id })
-    await one.state.getByText('Saved').waitFor()
-    await one.page.evaluate(`{
+  t.test(
+    'when the browser cannot keep what is typed, the page says so and does not call it kept',
+    onlyLong,
+    async (t) => {
+      const { id } = await make(ada, [p('Water')])
+      const one = await WrittenPage.open(adas, { origin, id })
+      await one.state.getByText('Saved').waitFor()
+      await one.page.evaluate(`{
       const { add } = IDBObjectStore.prototype
       IDBObjectStore.prototype.add = function (...values) {
         const request = add.apply(this, values)
@@ -280,18 +284,19 @@ t.test('the editor of the service', { skip: noChromium }, async (t) => {
         return request
       }
     }`)
-    await adas.context.setOffline(true)
-    await one.state.getByText('Offline').waitFor()
-    await one.type({ block: 0 }, ' flows')
-    await one.state.getByText(/kept on this device|your changes are only here/).waitFor()
-    t.match(await one.state.textContent(), 'Keep this page open: your changes are only here.')
-    await adas.context.setOffline(false)
-    t.strictSame(texts(await untilAllSee(ada, id, [one])), ['Water flows'])
-    await one.state.getByText('Saved').waitFor()
-    await one.page.close()
-  })
+      await adas.context.setOffline(true)
+      await one.state.getByText('Offline').waitFor()
+      await one.type({ block: 0 }, ' flows')
+      await one.state.getByText(/kept on this device|your changes are only here/).waitFor()
+      t.match(await one.state.textContent(), 'Keep this page open: your changes are only here.')
+      await adas.context.setOffline(false)
+      t.strictSame(texts(await untilAllSee(ada, id, [one])), ['Water flows'])
+      await one.state.getByText('Saved').waitFor()
+      await one.page.close()
+    },
+  )
 
-  t.test('what is typed after the browser has dropped its copy reaches the service', async (t) => {
+  t.test('what is typed after the browser has dropped its copy reaches the service', onlyLong, async (t) => {
     const { id } = await make(ada, [p('Water')])
     const one = await WrittenPage.open(adas, { origin, id })
     await one.state.getByText('Saved').waitFor()

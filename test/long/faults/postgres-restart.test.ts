@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { queues } from '../../shared/jobs/queues.ts'
-import { createDocument, type Site, search, startSite, until, writeDocument } from '../support/site.ts'
-import { t } from '../support/tap.ts'
+import { queues } from '../../../shared/jobs/queues.ts'
+import { createDocument, type Site, search, startSite, until, writeDocument } from '../../support/site.ts'
+import { t } from '../../support/tap.ts'
 
 t.test('PostgreSQL restarts under load: every process goes on and no acknowledged write is missing', async (t) => {
   const site = await startSite(t)

@@ -1,10 +1,10 @@
 import type { Page } from 'playwright-core'
-import { h, p } from '../../document/build.ts'
-import { bodyOf, make } from '../../support/documents.ts'
-import { t } from '../../support/tap.ts'
-import { signedInBrowser, startWrittenService, WrittenPage } from '../../support/written-page.ts'
-import { violationsOf } from './axe.ts'
-import { noChromium, startChromium } from './chromium.ts'
+import { h, p } from '../../../document/build.ts'
+import { violationsOf } from '../../../pages/browser/axe.ts'
+import { noChromium, startChromium } from '../../../pages/browser/chromium.ts'
+import { bodyOf, make } from '../../../support/documents.ts'
+import { t } from '../../../support/tap.ts'
+import { signedInBrowser, startWrittenService, WrittenPage } from '../../../support/written-page.ts'
 
 const desk = { viewport: { width: 1280, height: 900 } }
 const phone = { viewport: { width: 360, height: 740 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true }
