@@ -5,7 +5,7 @@ import { until } from '../support/site.ts'
 import { type Test, t } from '../support/tap.ts'
 
 // Takes a thread some tenths of a second.
-const heavy = '- *a* `b` [c](https://d.example)\n\n'.repeat(300)
+const heavy = '- *a* `b` [c](https://d.example)\n\n'.repeat(600)
 
 t.test('a write of another workspace is not behind the twenty that somebody sent from many connections', async (t) => {
   const { service, hostile, other } = await start(t)

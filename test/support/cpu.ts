@@ -43,7 +43,7 @@ function readdirOrNone(path: string): string[] {
 }
 
 // What `calibrate` takes on the machine for which the budget was set, in milliseconds of processor time.
-const referenceMs = 22
+const referenceMs = 19
 
 /**
  * Counts the processor time of a run. A short calculation, repeated during the run, tells how fast the machine is at
