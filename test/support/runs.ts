@@ -24,8 +24,8 @@ fc.configureGlobal({
   reporter(details) {
     if (!details.failed) return
     const command = isLong ? 'npm run test:long' : 'npm test'
+    const { stack } = (details.errorInstance ?? {}) as { stack?: string }
     const again = `${command} -- ${t.name} --seed=${details.seed} --runs=${runs.numRuns}`
-    const { stack } = details.errorInstance as { stack?: string }
-    throw new Error(`${fc.defaultReportMessage(details)}\n${stack}\nRun it again: ${again}`)
+    throw new Error(`${fc.defaultReportMessage(details)}\n${stack ?? ''}\nRun it again: ${again}`)
   },
 })

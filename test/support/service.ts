@@ -38,18 +38,18 @@ export async function sharedService(env: Record<string, string> = {}): Promise<T
     async signUp({ email, workspace, ...options } = {}) {
       const user = await service.signUp({
         ...options,
-        ...(email !== undefined && { email: known.has(email) ? email : email.replace('@', `.${file}@`) }),
+        ...(email !== undefined && { email: addresses.has(email) ? email : email.replace('@', `.${file}@`) }),
         // The workspace of a user that has no other name is named after the address.
-        ...(workspace !== undefined && { workspace: known.has(workspace) ? workspace : `${workspace} ${file}` }),
+        ...(workspace !== undefined && { workspace: addresses.has(workspace) ? workspace : `${workspace} ${file}` }),
       })
-      known.add(user.email)
+      addresses.add(user.email)
       return user
     },
   }
 }
 
 // The addresses of users that have signed up.
-const known = new Set<string>()
+const addresses = new Set<string>()
 
 function startedShared(env: Record<string, string>): Promise<TestService> {
   const settings = JSON.stringify(Object.entries(env).sort())
