@@ -43,7 +43,7 @@ function readdirOrNone(path: string): string[] {
 }
 
 // What `calibrate` takes on the machine for which the budget was set, in milliseconds of processor time.
-const referenceMs = 19
+const referenceMs = 40
 
 /**
  * Counts the processor time of a run. A short calculation, repeated during the run, tells how fast the machine is at
@@ -62,8 +62,10 @@ export class CpuBudget {
   end(): { cpuSeconds: number; scaled: number } {
     for (const timer of this.#timers) clearInterval(timer)
     this.#count()
-    const middle = this.#calibrations.toSorted((a, b) => a - b)[this.#calibrations.length >> 1] ?? referenceMs
-    return { cpuSeconds: this.#sum, scaled: (this.#sum * referenceMs) / middle }
+    // The kernel counts in steps of some milliseconds, so only a mean tells much. The first one compiles the code.
+    const [, ...times] = this.#calibrations
+    const mean = times.reduce((sum, ms) => sum + ms, 0) / times.length
+    return { cpuSeconds: this.#sum, scaled: times.length === 0 ? this.#sum : (this.#sum * referenceMs) / mean }
   }
 
   // The time of a process that outlives its parent, as those of Chromium do, is no longer in the tree at the end.
@@ -74,15 +76,14 @@ export class CpuBudget {
   }
 }
 
-// Objects, strings and a digest, as a test has them. Returns the milliseconds of processor time.
+const bytes = Buffer.alloc(2 ** 20)
+const text = JSON.stringify(Array.from({ length: 500 }, (_, index) => ({ id: index, text: `block ${index}` })))
+
+// Objects, strings and digests, as a test has them. Returns the milliseconds of processor time.
 function calibrate(): number {
   const before = process.cpuUsage()
-  for (let round = 0; round < 40; round += 1) {
-    const blocks = Array.from({ length: 500 }, (_, index) => ({ id: index, text: `block ${index * round}` }))
-    createHash('sha256')
-      .update(JSON.stringify(JSON.parse(JSON.stringify(blocks))))
-      .digest()
-  }
+  for (let round = 0; round < 100; round += 1) JSON.stringify(JSON.parse(text))
+  for (let round = 0; round < 20; round += 1) createHash('sha256').update(bytes).digest()
   const { user, system } = process.cpuUsage(before)
   return (user + system) / 1000
 }

@@ -57,7 +57,9 @@ t.test('the event loop does not pay for the number of units that a write or a re
   const ada = await service.signUp()
   const [small, large] = [await workOf(ada, 1000), await workOf(ada, 4000)]
   for (const call of ['creation', 'read', 'edit of the source', 'edit of the translation', 'preparation'] as const) {
-    t.ok(large[call] < 2 * small[call], `${call}: ${small[call]} blocks for 1000 units, ${large[call]} for 4000`)
+    // What handles the units one by one executes dozens of blocks for each of them.
+    const each = (large[call] - small[call]) / 3000
+    t.ok(each < 10, `${call}: ${small[call]} blocks for 1000 units, ${large[call]} for 4000`)
   }
 })
 
@@ -67,30 +69,35 @@ t.teardown(() => counter.end())
 /** Counts the work of this thread, in which the service runs, for calls that are about all units of a translation. */
 async function workOf(client: Client, count: number) {
   const { source, target } = await translate(client, paragraphs(count))
-  const work = async (call: () => Promise<Reply>) => {
-    counter.take()
-    ok(await call())
-    return counter.take().total
-  }
   const edit = async (id: string, word: string) => {
     const { blocks } = await bodyOf(client, id)
     const content = [{ type: 'text', text: `${word} ${'x'.repeat(100)}` }]
-    return work(() =>
-      put(
-        client,
-        id,
-        blocks.map((block) => ({ ...block, content })),
-      ),
-    )
+    const edited = blocks.map((block) => ({ ...block, content }))
+    return () => put(client, id, edited)
   }
-  const german = { locale: 'de', create_mode: 'copy_structure' }
+  const created = (locale: string) => async () => () =>
+    client.post(`/documents/${source.id}/translations`, { locale, create_mode: 'copy_structure' })
+  const read = () => client.get(`/documents/${source.id}/translation-units?locale=fr&limit=1`)
+  const prepare = () => client.post(`/documents/${source.id}/translations/${target}/prepare`, {})
   return {
-    creation: await work(() => client.post(`/documents/${source.id}/translations`, german)),
-    read: await work(() => client.get(`/documents/${source.id}/translation-units?locale=fr&limit=1`)),
-    'edit of the source': await edit(source.id, 'word'),
-    'edit of the translation': await edit(target, 'mot'),
-    preparation: await work(() => client.post(`/documents/${source.id}/translations/${target}/prepare`, {})),
+    creation: await leastWork(['de', 'es', 'it'].map(created)),
+    read: await leastWork([1, 2, 3].map(() => async () => read)),
+    'edit of the source': await leastWork(['a', 'b', 'c'].map((word) => () => edit(source.id, word))),
+    'edit of the translation': await leastWork(['d', 'e', 'f'].map((word) => () => edit(target, word))),
+    preparation: await leastWork([1, 2, 3].map(() => async () => prepare)),
   }
+}
+
+// Timers of the service and code that runs for the first time add to the work of a call, but not to that of each one.
+async function leastWork(calls: readonly (() => Promise<() => Promise<Reply>>)[]): Promise<number> {
+  const counts: number[] = []
+  for (const prepared of calls) {
+    const call = await prepared()
+    counter.take()
+    ok(await call())
+    counts.push(counter.take().total)
+  }
+  return Math.min(...counts)
 }
 
 function paragraphs(count: number) {

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { sharedService } from '../../support/service.ts'
+import { until } from '../../support/site.ts'
 import { t } from '../../support/tap.ts'
 import { signedInBrowser } from '../../support/written-page.ts'
 import { lookAtEveryView, violationsOf } from './axe.ts'
@@ -58,14 +59,18 @@ t.test('the workspace in a browser', { skip: noChromium }, async (t) => {
     const { context, incidents } = await signedInBrowser(browser, { service, userId: ada.user_id, options })
     const page = await context.newPage()
     await page.goto(`${origin}/kb/${base.id}?arrange=`)
-    await drag(page, { item: 'C', onto: 'A' })
-    await page.getByText('“C” has a new place.').waitFor()
     const names = () => page.locator('.listed .name').allTextContents()
+    await drag(page, { item: 'C', onto: 'A' })
+    // A person lets go of an item where they see it.
+    await until(async () => (await names())[1] === 'C')
+    await page.mouse.up()
+    await page.getByText('“C” has a new place.').waitFor()
     t.strictSame(await names(), ['Folder', 'C', 'A', 'B'])
     await page.getByRole('button', { name: 'Move B up' }).click()
     await page.waitForURL('**moved=**')
     t.strictSame(await names(), ['Folder', 'C', 'B', 'A'], 'as the service has stored it')
     await drag(page, { item: 'A', onto: 'Folder' })
+    await page.mouse.up()
     t.equal((await names())[0], 'Folder', 'documents stay behind folders')
     t.strictSame(incidents, [])
   })
@@ -131,5 +136,4 @@ async function drag(page: Page, { item, onto }: { item: string; onto: string }):
   await page.mouse.down()
   await page.mouse.move(grip.x + 5, target.y + 4, { steps: 40 })
   await page.mouse.move(grip.x + 5, target.y + 2, { steps: 5 })
-  await page.mouse.up()
 }
