@@ -1,7 +1,7 @@
 import { decodeTime } from 'ulid'
 import { storedFiles } from '../support/attachments.ts'
 import type { Client } from '../support/client.ts'
-import { isLong } from '../support/run-options.ts'
+import { isLong, onlyLong } from '../support/run-options.ts'
 import { type Test, t } from '../support/tap.ts'
 import { ok } from '../support/translations.ts'
 import { blurredSince } from './blur.ts'
@@ -18,20 +18,24 @@ const start = await prepareEverything(t)
 const waiting = ['trash_entries', 'trash_rows', 'loose_files', 'document_sets', 'translation_audit']
 const ofTheTrash = new Set([...waiting, 'tokens'])
 
-t.test('nothing deleted is visible anywhere: with the trash, all reads and tables are as without it', async (t) => {
-  const [kept, final] = [await start(t), await start(t, { TRASH_RETENTION_DAYS: '0' })]
-  const blur = blurredSince(Date.now())
-  const known = await knownPlaces(kept.ada, kept.everything)
-  const steps = { documents: Object.values(ofDocuments), folders: [ofPlaces['a folder with a folder'] as Deletion] }
-  for (const [name, deletions] of Object.entries({ ...steps, base: [ofPlaces['a knowledge base'] as Deletion] })) {
-    for (const { ada, everything } of [kept, final]) for (const remove of deletions) await remove(ada, everything)
-    const [withTrash, without] = [await stateOf(kept, known), await stateOf(final, known)]
-    t.strictSame(unequalReads([without.reads, withTrash.reads], blur), {}, `${name}: reads`)
-    t.strictSame(differences([without.tables, withTrash.tables], blur), {}, `${name}: tables`)
-  }
-  const files = await storedFiles(kept.service)
-  for (const id of kept.everything.attachments) t.ok(files.includes(id), 'bytes live as long as the entry')
-})
+t.test(
+  'nothing deleted is visible anywhere: with the trash, all reads and tables are as without it',
+  onlyLong,
+  async (t) => {
+    const [kept, final] = [await start(t), await start(t, { TRASH_RETENTION_DAYS: '0' })]
+    const blur = blurredSince(Date.now())
+    const known = await knownPlaces(kept.ada, kept.everything)
+    const steps = { documents: Object.values(ofDocuments), folders: [ofPlaces['a folder with a folder'] as Deletion] }
+    for (const [name, deletions] of Object.entries({ ...steps, base: [ofPlaces['a knowledge base'] as Deletion] })) {
+      for (const { ada, everything } of [kept, final]) for (const remove of deletions) await remove(ada, everything)
+      const [withTrash, without] = [await stateOf(kept, known), await stateOf(final, known)]
+      t.strictSame(unequalReads([without.reads, withTrash.reads], blur), {}, `${name}: reads`)
+      t.strictSame(differences([without.tables, withTrash.tables], blur), {}, `${name}: tables`)
+    }
+    const files = await storedFiles(kept.service)
+    for (const id of kept.everything.attachments) t.ok(files.includes(id), 'bytes live as long as the entry')
+  },
+)
 
 type State = { reads: Reads; tables: Tables }
 

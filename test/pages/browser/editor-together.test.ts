@@ -91,7 +91,7 @@ t.test('people and a program in one document', { skip: noChromium, timeout: 600_
     await close()
   })
 
-  t.test('a click into the text leads the next letters there while another person writes', async (t) => {
+  t.test('a click into the text leads the next letters there while another person writes', onlyLong, async (t) => {
     const words = Array.from({ length: 14 }, (_, index) => `Tusk ${index} of an elephant`)
     const { first, second, agree, close } = await together(words.map((word) => p(word)))
     await second.place({ block: 0 })
@@ -115,7 +115,7 @@ t.test('people and a program in one document', { skip: noChromium, timeout: 600_
     await close()
   })
 
-  t.test('blocks are split and joined while others write in them', async (t) => {
+  t.test('blocks are split and joined while others write in them', onlyLong, async (t) => {
     const { ids: before, first, second, agree, close } = await together([p('Trunks. Tusks.'), p('Ferns'), p('Bark')])
     await Promise.all([first.place({ block: 0, offset: 7 }), second.place({ block: 0, offset: 6 })])
     await Promise.all([first.page.keyboard.press('Enter'), second.page.keyboard.type(' and ears')])

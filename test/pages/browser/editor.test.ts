@@ -229,6 +229,7 @@ t.test('the editor of the service', { skip: noChromium }, async (t) => {
 
   t.test(
     'text that cannot be sent is neither lost nor there twice after a restored backup or a deletion',
+    onlyLong,
     async (t) => {
       const [restored, deleted] = [await make(ada, [p('Water'), p('Food')]), await make(ada, [p('Sleep')])]
       const pages = [

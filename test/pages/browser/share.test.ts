@@ -5,6 +5,7 @@ import { samples, uploaded } from '../../support/attachments.ts'
 import type { Client } from '../../support/client.ts'
 import { make, put } from '../../support/documents.ts'
 import { everyNode } from '../../support/every-node.ts'
+import { onlyLong } from '../../support/run-options.ts'
 import { sharedService } from '../../support/service.ts'
 import { t } from '../../support/tap.ts'
 import { views, violationsOf } from './axe.ts'
@@ -104,27 +105,31 @@ t.test('a reader gives the password once and then sees the document', { skip: no
   }
 })
 
-t.test('no title and no body runs a script in the browser of a reader', { skip: noChromium }, async (t) => {
-  const ada = await service.signUp()
-  const { id } = await make(ada, [p(text('x'))])
-  const address = await share(ada, id, service.origin)
-  const { page, incidents } = await open(await startChromium(t))
-  // Each body is large, so a few bodies contain all attacks.
-  for (let start = 0; start < attacks.length; start += 40) {
-    const some = attacks.slice(start, start + 40)
-    const reply = await put(ada, id, some.flatMap(doorsFor))
-    t.equal(reply.status, 200, reply.text.slice(0, 200))
-    const title = some.join(' ').replaceAll('\u0000', '').slice(0, 480)
-    t.equal((await ada.patch(`/documents/${id}`, { title: `</title></bdi>${title}`.slice(0, 490) })).status, 200)
-    await page.goto(address)
-    await page.evaluate(poke)
-    t.strictSame(
-      incidents.filter((incident) => !incident.startsWith('policy')),
-      [],
-    )
-    t.equal(page.url(), address)
-  }
-})
+t.test(
+  'no title and no body runs a script in the browser of a reader',
+  { ...onlyLong, skip: noChromium || onlyLong.skip },
+  async (t) => {
+    const ada = await service.signUp()
+    const { id } = await make(ada, [p(text('x'))])
+    const address = await share(ada, id, service.origin)
+    const { page, incidents } = await open(await startChromium(t))
+    // Each body is large, so a few bodies contain all attacks.
+    for (let start = 0; start < attacks.length; start += 40) {
+      const some = attacks.slice(start, start + 40)
+      const reply = await put(ada, id, some.flatMap(doorsFor))
+      t.equal(reply.status, 200, reply.text.slice(0, 200))
+      const title = some.join(' ').replaceAll('\u0000', '').slice(0, 480)
+      t.equal((await ada.patch(`/documents/${id}`, { title: `</title></bdi>${title}`.slice(0, 490) })).status, 200)
+      await page.goto(address)
+      await page.evaluate(poke)
+      t.strictSame(
+        incidents.filter((incident) => !incident.startsWith('policy')),
+        [],
+      )
+      t.equal(page.url(), address)
+    }
+  },
+)
 
 t.test('the start page is accessible and loads nothing from elsewhere', { skip: noChromium }, async (t) => {
   const browser = await startChromium(t)

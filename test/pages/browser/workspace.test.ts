@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core'
+import { onlyLong } from '../../support/run-options.ts'
 import { sharedService } from '../../support/service.ts'
 import { until } from '../../support/site.ts'
 import { t } from '../../support/tap.ts'
@@ -75,7 +76,7 @@ t.test('the workspace in a browser', { skip: noChromium }, async (t) => {
     t.strictSame(incidents, [])
   })
 
-  await t.test('every page is accessible in light and dark, and fits a telephone', async (t) => {
+  await t.test('every page is accessible in light and dark, and fits a telephone', onlyLong, async (t) => {
     const ada = await service.signUp()
     const empty = await service.signUp()
     const { data: base } = (await ada.post('/knowledge-bases', { name: 'Handbook' })).body
