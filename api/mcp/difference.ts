@@ -119,8 +119,9 @@ export function differenceAnswer<Structured extends object>(
 }
 
 async function stepTo(door: Door, written: { documentId: string; version: string }): Promise<Difference | null> {
-  const diff = async (query: { from?: number; to?: number }) => {
+  const diff = async (bodies: { from?: number; to?: number }) => {
     const params = { id: written.documentId }
+    const query = { ...bodies, ids: 'match' }
     return (await door<Difference>({ operationId: 'getDiff', params, query })).data
   }
   let step = await diff({})

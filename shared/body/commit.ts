@@ -31,6 +31,8 @@ export type Commit<E extends Edited, Found = undefined> = {
   guard?: (current: StoredBody, document: DocumentRow, found: Found) => Promise<void> | void
   /** Makes the new body from the locked body, all or nothing: a Refusal leaves the document as it was. */
   edit: (current: StoredBody, found: Found) => Promise<E> | E
+  /** True if an edit that leaves the body as it was keeps no snapshot. */
+  skipsUnchanged?: boolean
 }
 
 /**
@@ -84,7 +86,7 @@ export async function commitBody<E extends Edited, Found = undefined>(
     text,
     size: change?.bytesBefore ?? Buffer.byteLength(text),
     userId: commit.caller.userId,
-    snapshots: ['before'],
+    snapshots: change === null && commit.skipsUnchanged ? [] : ['before'],
   })
   const body = change === null ? current : new StoredBody({ version: change.version, text })
   const changedBlockIds = () => (change === null ? [] : blockIdsOfStep(change.step))

@@ -3,15 +3,18 @@ import { type Computation, ComputationLimitError, computation } from '../computa
 import type { DocumentLabels } from '../documents/front-matter.ts'
 import type { BodyLimits } from './body-limits.ts'
 import { canonicalJson, documentToLines, linesToDocument } from './canonical.ts'
-import type { DocNode, Warning } from './document.ts'
+import type { BlockNode, DocNode, Warning } from './document.ts'
 import { renderHtml } from './html.ts'
-import { assemble } from './markdown/from-markdown.ts'
+import { type Assembled, assemble } from './markdown/from-markdown.ts'
 import { withFrontMatter } from './markdown/front-matter.ts'
+import { expressible } from './markdown/keep-ids.ts'
 import { parseMarkdown } from './markdown/parse.ts'
 import { parsesAtOnce, timeLimit, tooCostly } from './markdown/parse-async.ts'
 import { StoredBlocks } from './markdown/stored-blocks.ts'
 import { linesToMarkdown } from './markdown/to-markdown.ts'
 import { writeBack } from './markdown/write-back.ts'
+import { matchIds, withNested } from './match-ids.ts'
+import { isTextblock } from './nodes.ts'
 import { type Normalised, normaliseDocument } from './normalise.ts'
 import type { ContentInput } from './schema.ts'
 import type { StoredBody } from './stored-body.ts'
@@ -25,7 +28,12 @@ export type ContentSource = BodyLimits & {
   path?: string
   /** True if the answer shows the new body as Markdown with anchors. Only Markdown inputs use this. */
   anchors?: boolean
+  /** What happens to blocks without an id or anchor (api/guide/writes.md#identity); `strict` by default. */
+  ids?: IdPolicy
 }
+
+/** `strict`: blocks without an id or anchor get new ids. `match`: those of the stored blocks that they continue. */
+export type IdPolicy = 'strict' | 'match'
 
 /**
  * A body that is ready to be stored: its canonical text, the counts that limits apply to, and the attachments and
@@ -42,17 +50,17 @@ export type WrittenBody = Pick<Normalised<DocNode>, 'nodes' | 'characters' | 'at
  * 503 `service_unavailable` when too many computations wait already.
  */
 export async function writeContent(ahead: Ahead, source: ContentSource): Promise<WrittenBody> {
-  const { input, stored, characterLimit, byteLimit, path = '', anchors = false } = source
+  const { input, stored, characterLimit, byteLimit, path = '', anchors = false, ids = 'strict' } = source
   const [format, pointer] = [input.format, `${path}/${input.format === 'markdown' ? 'content' : 'document'}`]
   const content = input.format === 'markdown' ? input.content : input.document
-  const storedText = input.format === 'markdown' ? (stored?.text ?? null) : null
   try {
     return await ahead.result(writing, {
       format,
       content,
-      storedText,
+      storedText: stored?.text ?? null,
       path: pointer,
       anchors,
+      ids,
       characterLimit,
       byteLimit,
     })
@@ -70,27 +78,81 @@ type Writing = BodyLimits & {
   format: ContentInput['format']
   /** Markdown, or a document as JSON text. */
   content: string
-  /** The stored text of the body before, for Markdown; null for a new document. */
+  /** The stored text of the body before; null for a new document. */
   storedText: string | null
   /** The JSON pointer of the content within the request. */
   path: string
   anchors: boolean
+  ids?: IdPolicy
 }
 
 /** Makes a new body from Markdown or JSON. A thread calls this function by its name. @public */
-export function writeBody({ format, content, storedText, anchors, ...context }: Writing): WrittenBody {
-  if (format === 'tiptap-json') {
-    return writtenBody(normaliseDocument(JSON.parse(content), { from: 'json', ...context }))
-  }
-  const assembling = { ...context, stored: new StoredBlocks(storedText?.split('\n') ?? []) }
-  const isAnchored = storedText !== null && content.includes(anchorStart)
-  const { blocks, ...rest } =
-    (isAnchored ? writeBack(content, assembling) : null) ??
-    assemble(parseMarkdown({ markdown: content, ...context, keepsBlocks: storedText !== null }), assembling)
-  const lines = blocks.map((block) => (typeof block === 'string' ? block : canonicalJson(block)))
-  if (storedText === null) return bodyOf(lines, rest)
+export function writeBody({ format, content, storedText, anchors, ids = 'strict', ...context }: Writing): WrittenBody {
+  const stored = storedText === null ? [] : storedText.split('\n')
+  const made =
+    format === 'tiptap-json'
+      ? fromJson(content, context)
+      : fromStoredMarkdown(content, { ...context, stored, keepsBlocks: storedText !== null })
+  const { lines, warnings } = withIdentity(made, { format, stored, ids })
+  const body = bodyOf(lines, { ...made, warnings })
+  if (storedText === null || format === 'tiptap-json') return body
   const shown = linesToMarkdown(lines, { anchors })
-  return { ...bodyOf(lines, rest), markdown: { content: shown.markdown, warnings: shown.warnings } }
+  return { ...body, markdown: { content: shown.markdown, warnings: shown.warnings } }
+}
+
+function fromJson(json: string, context: BodyLimits & { path: string }): Assembled {
+  const { result, ...rest } = normaliseDocument(JSON.parse(json), { from: 'json', ...context })
+  return { ...rest, blocks: result.content }
+}
+
+type MarkdownContext = BodyLimits & { path: string; stored: readonly string[]; keepsBlocks: boolean }
+
+function fromStoredMarkdown(markdown: string, { stored, keepsBlocks, ...context }: MarkdownContext): Assembled {
+  const assembling = { ...context, stored: new StoredBlocks(stored) }
+  const written = keepsBlocks && markdown.includes(anchorStart) ? writeBack(markdown, assembling) : null
+  return written ?? assemble(parseMarkdown({ markdown, ...context, keepsBlocks }), assembling)
+}
+
+type Identity = { format: ContentInput['format']; stored: readonly string[]; ids: IdPolicy }
+
+// The lines of a new body. Its blocks get the ids of stored blocks, or the warnings say how many ids were replaced.
+function withIdentity({ blocks, givenIds, warnings }: Assembled, { format, stored, ids }: Identity) {
+  const named = new Set(givenIds)
+  if (ids === 'strict') {
+    const lines = blocks.map((block) => (typeof block === 'string' ? block : canonicalJson(block)))
+    const hasNew = blocks.some((block) => typeof block !== 'string' && !named.has(block.attrs.id))
+    const count = hasNew ? replacedCount(lines, { stored, named }) : 0
+    return { lines, warnings: count === 0 ? warnings : [replacedWarning(count), ...warnings] }
+  }
+  const parsed = blocks.map((block) => (typeof block === 'string' ? (JSON.parse(block) as BlockNode) : block))
+  for (const [index, block] of blocks.entries()) {
+    if (typeof block === 'string') for (const { attrs } of withNested([parsed[index] as BlockNode])) named.add(attrs.id)
+  }
+  // Markdown cannot say all of a block, so blocks are equal if Markdown would say the same of them.
+  const shape = format === 'markdown' ? expressible : undefined
+  const replaced = matchIds(parsed, { stored: linesToDocument(stored).content, named, ...(shape && { shape }) })
+  const renamed = (id: string | null) => (id === null ? null : (replaced.get(id) ?? id))
+  return {
+    lines: parsed.map((block) => canonicalJson(block)),
+    warnings: warnings.map((warning) => ({ ...warning, block_id: renamed(warning.block_id) })),
+  }
+}
+
+type Replacing = { stored: readonly string[]; named: ReadonlySet<string> }
+
+// The number of stored top-level blocks with content whose id is neither in the request nor in the new body.
+function replacedCount(lines: readonly string[], { stored, named }: Replacing): number {
+  const kept = new Set(withNested(linesToDocument(lines).content).map(({ attrs }) => attrs.id))
+  return linesToDocument(stored).content.filter((block) => {
+    const isEmpty = block.content === undefined && isTextblock(block.type)
+    return !isEmpty && !kept.has(block.attrs.id) && !named.has(block.attrs.id)
+  }).length
+}
+
+function replacedWarning(count: number): Warning {
+  const blocks = count === 1 ? 'One block was' : `${count} blocks were`
+  const message = `${blocks} replaced under new ids. Send ids=match, or the ids or anchors of the blocks, to keep them.`
+  return { code: 'block_ids_replaced', message, block_id: null, count }
 }
 
 function bodyOf(lines: readonly string[], found: Omit<Normalised<unknown>, 'result'>): WrittenBody {
@@ -107,9 +169,8 @@ const writing: Computation<Writing, WrittenBody> = computation({
   module: import.meta.url,
   run: writeBody,
   isSmall: ({ format, content, storedText }) => {
-    if (format === 'tiptap-json') return content.length <= smallJson
-    const isRewritten = content.includes(anchorStart) && (storedText?.length ?? 0) > smallJson
-    return parsesAtOnce(content) && !isRewritten
+    if ((storedText?.length ?? 0) > smallJson) return false
+    return format === 'tiptap-json' ? content.length <= smallJson : parsesAtOnce(content)
   },
   cpuMs: ({ format, content, storedText }) => {
     const renders = (storedText?.length ?? 0) * 0.005

@@ -16,13 +16,14 @@ export type BlockNode = BodyNode & { attrs: Attrs & { id: string } }
 /** A whole body in the tiptap-json format. A normalised document holds at least one block. */
 export type DocNode = { type: 'doc'; content: BlockNode[] }
 
-/** A loss or an oddity of a conversion, as content answers list it. */
-export type Warning = { code: WarningCode; message: string; block_id: string | null }
+/** A loss or an oddity of a write or a conversion, as content answers list it; `count` as `block_ids_replaced` has it. */
+export type Warning = { code: WarningCode; message: string; block_id: string | null; count?: number }
 
 /** A kind of loss or oddity that a warning names. */
 export type WarningCode =
   | 'attrs_dropped'
   | 'block_dropped'
+  | 'block_ids_replaced'
   | 'image_dropped'
   | 'link_removed'
   | 'marks_dropped'

@@ -49,11 +49,16 @@ export type ContentInput = StaticDecode<typeof ContentInput>
 
 /** A loss or an oddity of a conversion. */
 export const ContentWarning = Type.Object(
-  { code: Type.String(), message: Type.String(), block_id: Nullable(Type.String()) },
+  {
+    code: Type.String(),
+    message: Type.String(),
+    block_id: Nullable(Type.String()),
+    count: Type.Optional(Type.Integer({ minimum: 1, description: '`block_ids_replaced` only: how many blocks' })),
+  },
   {
     $id: 'Warning',
     description:
-      'Something a conversion could not carry over. An answer holds the first 100; behind them, `warnings_truncated` says how many were left out.',
+      'Something that a conversion could not carry over, or that a write has replaced. An answer holds the first 100; behind them, `warnings_truncated` says how many were left out.',
   },
 )
 

@@ -36,8 +36,14 @@ export function longestIncreasing(values: readonly number[]): number[] {
  * elements that are unique on both sides. The stretches between the matched elements are aligned by the same rule.
  * Returns the common stretches in ascending order. The work is limited to a fixed multiple of the length. Beyond this
  * limit, only the common start and end of each remaining stretch are matched.
+ *
+ * With `longest`, the result is a longest common subsequence as long as the sequences are short enough for a table.
  */
-export function matchSequences(a: readonly string[], b: readonly string[]): Match[] {
+export function matchSequences(
+  a: readonly string[],
+  b: readonly string[],
+  { longest = false }: { longest?: boolean } = {},
+): Match[] {
   const matches: Match[] = []
   const open: Stretch[] = [{ a: 0, aEnd: a.length, b: 0, bEnd: b.length }]
   let work = mostRounds * (a.length + b.length)
@@ -46,7 +52,8 @@ export function matchSequences(a: readonly string[], b: readonly string[]): Matc
     if (inner.a === inner.aEnd || inner.b === inner.bEnd) continue
     work -= inner.aEnd - inner.a + inner.bEnd - inner.b
     if (work < 0) continue
-    const anchors = uniqueAnchors(a, b, inner)
+    const hasTable = (inner.aEnd - inner.a) * (inner.bEnd - inner.b) <= exactAlignmentCells
+    const anchors = longest && hasTable ? [] : uniqueAnchors(a, b, inner)
     // The elements are not spread into one call, because there can be more elements than a call takes arguments.
     if (anchors.length > 0) for (const between of stretchesBetween(anchors, inner)) open.push(between)
     else for (const match of alignExactly(a, b, inner)) matches.push(match)

@@ -2114,6 +2114,7 @@ export interface components {
       code: string;
       message: string;
       block_id: string | null;
+      count?: number;
     };
     WorkspaceQuota: {
       workspace_id: string;
@@ -3758,6 +3759,7 @@ export interface operations {
     parameters: {
       query?: {
         annotate?: "anchors";
+        ids?: "strict" | "match";
         dry_run?: boolean;
       };
       header: {
@@ -3960,6 +3962,7 @@ export interface operations {
         from?: string;
         to?: string;
         format?: "json" | "markdown";
+        ids?: "strict" | "match";
       };
       header?: {
         "If-None-Match"?: components["parameters"]["IfNoneMatch"];

@@ -1,7 +1,9 @@
 import { type Caller, visibleWorkspaces } from '../auth/caller.ts'
 import { textVersion } from '../body/canonical.ts'
 import type { TwoTexts } from '../body/change.ts'
+import type { IdPolicy } from '../body/content.ts'
 import { linesToMarkdown } from '../body/markdown/to-markdown.ts'
+import { linesWithIdsOf } from '../body/match-ids.ts'
 import { type Computation, ComputationLimitError, computation } from '../computations/computation.ts'
 import { compute } from '../computations/compute.ts'
 import type { Queryable } from '../database/database.ts'
@@ -16,6 +18,12 @@ export type Comparison = { documentId: string; caller: Caller; from: NamedBody; 
 
 /** The form of a difference: by blocks, or unified text of the two bodies as Markdown. */
 export type DifferenceFormat = 'json' | 'markdown'
+
+/**
+ * How a difference is told. With the ids `match`, blocks whose ids were replaced are paired with the blocks that
+ * continue them.
+ */
+export type DifferenceOptions = { format: DifferenceFormat; ids?: IdPolicy }
 
 /** The heading of a difference, and the stored texts of both bodies. */
 export type BodyPair = { heading: Heading; texts: TwoTexts }
@@ -48,29 +56,30 @@ const roomForWords = 8 * 1024 * 1024
  * without them. So a rehearsal never fails where its write succeeds. As Markdown, such bodies reject with
  * ComputationLimitError.
  */
-export async function differenceText({ texts, heading }: BodyPair, format: DifferenceFormat): Promise<string> {
-  const input = { ...texts, heading, format }
+export async function differenceText({ texts, heading }: BodyPair, options: DifferenceOptions): Promise<string> {
+  const input = { ...texts, heading, ...options }
   try {
     return await compute(comparing, { ...input, roomForWords })
   } catch (error) {
-    if (format !== 'json' || !(error instanceof ComputationLimitError)) throw error
+    if (options.format !== 'json' || !(error instanceof ComputationLimitError)) throw error
     return compute(comparing, { ...input, roomForWords: 0 })
   }
 }
 
-/** The version of a difference, for its ETag. It depends on both sides and on the form. */
-export function differenceVersion({ heading }: BodyPair, format: DifferenceFormat): string {
-  return textVersion(JSON.stringify([heading, format]))
+/** The version of a difference, for its ETag. It depends on both sides and on the options. */
+export function differenceVersion({ heading }: BodyPair, { format, ids = 'strict' }: DifferenceOptions): string {
+  return textVersion(JSON.stringify([heading, format, ids]))
 }
 
 // `roomForWords` is the number of characters that the changed words of all blocks may take.
-type Comparing = TwoTexts & { heading: Heading; format: DifferenceFormat; roomForWords: number }
+type Comparing = TwoTexts & DifferenceOptions & { heading: Heading; roomForWords: number }
 
 /** Writes a difference as JSON text. A thread imports this function by its name. @public */
-export function compareTexts({ from, to, heading, format, roomForWords }: Comparing): string {
+export function compareTexts({ from, to, heading, format, ids, roomForWords }: Comparing): string {
   const [old, current] = [linesOf(from), linesOf(to)]
   if (format === 'json') {
-    const blocks = blockDifferences({ from: old, to: current }, roomForWords)
+    const paired = ids === 'match' ? linesWithIdsOf(old, current) : old
+    const blocks = blockDifferences({ from: paired, to: current }, roomForWords)
     return `${JSON.stringify(heading).slice(0, -1)},"blocks":${blocks}}`
   }
   const [before, after] = [old, current].map((lines) => linesToMarkdown(lines, { anchors: false }).markdown)

@@ -195,7 +195,7 @@ class Steps {
     const made = this.#state.documents.get(planned.key)
     if (made === undefined) return
     const body = (await planned.read()).content(this.#ids)
-    const params = { path: { id: made.id }, header: { 'If-Match': made.version } }
+    const params = { path: { id: made.id }, query: { ids: 'match' } as const, header: { 'If-Match': made.version } }
     await accepted(this.#client.api.PUT('/documents/{id}/content', { params, body })).catch(unless('version_conflict'))
     await this.#state.note({ document: planned.key, ...made, written: true })
   }

@@ -89,7 +89,7 @@ async function compare(door: Door, { document_id, seq, to_seq }: Input) {
   const { data } = await door<Static<typeof DocumentDifference>>({
     operationId: 'getDiff',
     params: { id: document_id },
-    query: { from: seq, to: to_seq },
+    query: { from: seq, to: to_seq, ids: 'match' },
   })
   const { version } = data.to
   const [state, freshness] = to_seq === undefined ? ['', 'current' as const] : ['kept ', 'kept' as const]

@@ -18,6 +18,11 @@ const Input = Type.Object({
   tags: Type.With(tags, { description: 'of a new document' }),
   document_id: Type.Optional(Type.String({ description: 'the document whose body is replaced' })),
   base_version: Type.Optional(Type.String({ description: 'version you have read; needed with document_id' })),
+  ids: Type.Optional(
+    Type.Enum(['match', 'strict'], {
+      description: 'match (default): blocks keep the ids of the blocks they continue; strict: only anchored blocks do',
+    }),
+  ),
   dry_run: Type.Optional(Type.Boolean({ description: 'with document_id: only show the difference' })),
 })
 type Input = Static<typeof Input>
@@ -37,7 +42,7 @@ export const write = tool({
   name: 'write',
   title: 'Write',
   description:
-    'Create a document (title, content and knowledge_base_id or folder_id), or replace the whole body of document_id. To change a part, use edit. Blocks below their anchors from read keep their ids.',
+    'Create a document (title, content and knowledge_base_id or folder_id), or replace the whole body of document_id. To change a part, use edit.',
   input: Input,
   output: Output,
   readOnly: false,
@@ -50,8 +55,9 @@ export const write = tool({
 type Created = Static<typeof Document> & { warnings: { message: string }[] }
 
 async function create(door: Door, args: Input) {
-  const { title, content, knowledge_base_id, folder_id, tags, base_version, dry_run } = args
-  if (base_version !== undefined) throw misplaced('base_version', 'needs document_id')
+  const { title, content, knowledge_base_id, folder_id, tags, dry_run } = args
+  const misplacedMember = (['base_version', 'ids'] as const).find((name) => args[name] !== undefined)
+  if (misplacedMember !== undefined) throw misplaced(misplacedMember, 'needs document_id')
   const { data } = await door<Created>({
     operationId: 'createDocument',
     query: { dry_run },
@@ -77,7 +83,7 @@ async function create(door: Door, args: Input) {
 type Replaced = Static<typeof BodyWritten> & { diff?: Static<typeof DocumentDifference> }
 
 async function replace(use: ToolUse, args: Input, documentId: string) {
-  const { content, base_version, dry_run = false } = args
+  const { content, base_version, ids = 'match', dry_run = false } = args
   const misplacedMember = (['title', 'knowledge_base_id', 'folder_id', 'tags'] as const).find(
     (name) => args[name] !== undefined,
   )
@@ -85,7 +91,7 @@ async function replace(use: ToolUse, args: Input, documentId: string) {
   const { data } = await use.door<Replaced>({
     operationId: 'replaceContent',
     params: { id: documentId },
-    query: { dry_run: dry_run || undefined },
+    query: { ids, dry_run: dry_run || undefined },
     headers: { ...ifMatch(base_version), prefer: 'return=minimal' },
     body: { format: 'markdown', content },
   })

@@ -2,6 +2,7 @@ import type { Static } from 'typebox'
 import type { BlockNode, BodyNode, DocNode } from '../../../shared/body/document.ts'
 import type { HtmlWriter } from '../../../shared/body/html.ts'
 import { element, escapeHtml } from '../../../shared/body/html-elements.ts'
+import { linesWithIdsOf } from '../../../shared/body/match-ids.ts'
 import { ComputationLimitError, computation } from '../../../shared/computations/computation.ts'
 import { compute } from '../../../shared/computations/compute.ts'
 import { blockDifferences } from '../../../shared/differences/block-differences.ts'
@@ -55,7 +56,7 @@ export async function shownDifference({ texts }: BodyPair, path: string): Promis
 /** Shows what distinguishes two bodies. A thread imports this function by its name. @public */
 export function showDifference({ from, to, path, roomForWords }: Compared): ShownDifference {
   const lines = to.split('\n')
-  const json = blockDifferences({ from: from.split('\n'), to: lines }, roomForWords)
+  const json = blockDifferences({ from: linesWithIdsOf(from.split('\n'), lines), to: lines }, roomForWords)
   const differences = JSON.parse(json) as Difference[]
   const counts = { added: 0, removed: 0, modified: 0, moved: 0 }
   for (const { op } of differences) counts[op] += 1

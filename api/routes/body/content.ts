@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { bodyLimits } from '../../../shared/body/body-limits.ts'
 import { commitBody } from '../../../shared/body/commit.ts'
-import { type ContentSource, writeContent } from '../../../shared/body/content.ts'
+import { type ContentSource, type IdPolicy, writeContent } from '../../../shared/body/content.ts'
 import { answerWarnings } from '../../../shared/body/document.ts'
 import { BodyWritten, Content, ContentInput } from '../../../shared/body/schema.ts'
 import type { StoredBody } from '../../../shared/body/stored-body.ts'
@@ -61,10 +61,18 @@ export const contentRoutes = [
     tag,
     summary: 'Replace the body of a document',
     description:
-      'Blocks keep the ids they are given, in Markdown by anchors; blocks without one get a new id. The state before is kept as a version.',
+      'Blocks keep the ids they are given, in Markdown by anchors. With `ids=match`, other blocks keep the ids of the stored blocks that they continue. The state before is kept as a version.',
     scopes: ['documents:write'],
     params: DocumentParameter,
-    query: Type.Object({ annotate: contentQuery.annotate }),
+    query: Type.Object({
+      annotate: contentQuery.annotate,
+      ids: Type.Optional(
+        Type.Enum(['strict', 'match'], {
+          default: 'strict',
+          description: 'what blocks without an id or anchor get: new ids, or those of the stored blocks they continue',
+        }),
+      ),
+    }),
     body: ContentInput,
     mediaTypes: [vendorType],
     guard: 'required',
@@ -78,6 +86,7 @@ export const contentRoutes = [
         caller,
         guard: bodyGuard(call),
         edit: (stored) => writeContent(call.ahead, sourceOf(call, stored)),
+        skipsUnchanged: call.query.ids === 'match',
       })
       const { document, edited } = committed
       const { markdown, warnings } = edited
@@ -99,8 +108,13 @@ function labelsOf({ tags, properties }: DocumentLabels): DocumentLabels {
   return { tags, properties }
 }
 
-type Replacing = { service: Service; query: { annotate?: 'anchors' | undefined }; body: ContentInput }
+type Replacing = {
+  service: Service
+  query: { annotate?: 'anchors' | undefined; ids?: IdPolicy | undefined }
+  body: ContentInput
+}
 
 function sourceOf({ service, query, body }: Replacing, stored: StoredBody): ContentSource {
-  return { input: body, stored, anchors: query.annotate === 'anchors', ...bodyLimits(service.config) }
+  const { annotate, ids = 'strict' } = query
+  return { input: body, stored, anchors: annotate === 'anchors', ids, ...bodyLimits(service.config) }
 }

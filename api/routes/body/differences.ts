@@ -15,7 +15,7 @@ export const bodyRehearsal: Rehearsal = {
   async compare(tx, { caller, params }) {
     const { id: documentId } = params as { id: string }
     const pair = await bodyPair(tx, { documentId, caller, from: 'newest', to: 'current' })
-    return () => differenceText(pair, 'json')
+    return () => differenceText(pair, { format: 'json' })
   },
 }
 
@@ -44,15 +44,24 @@ export const differenceRoutes = [
       from: bodyName('the newest version'),
       to: bodyName('`current`'),
       format: Type.Optional(Type.Enum(['json', 'markdown'], { default: 'json' })),
+      ids: Type.Optional(
+        Type.Enum(['strict', 'match'], {
+          default: 'strict',
+          description: '`match` pairs blocks whose ids were replaced with the blocks that continue them; `json` only',
+        }),
+      ),
     }),
     conditional: true,
     success: { status: 200, description: 'The difference', data: DocumentDifference, etag: true },
     errors: ['document_not_found', 'version_not_found', 'invalid_node'],
     async handle({ db, caller, params, query }) {
-      const { format = 'json' } = query
+      const { format = 'json', ids = 'strict' } = query
       const [from, to] = [namedBody(query.from) ?? 'newest', namedBody(query.to) ?? 'current']
       const pair = await bodyPair(db, { documentId: params.id, caller, from, to })
-      return { computeData: () => differenceText(pair, format), etag: differenceVersion(pair, format) }
+      return {
+        computeData: () => differenceText(pair, { format, ids }),
+        etag: differenceVersion(pair, { format, ids }),
+      }
     },
   }),
 ]

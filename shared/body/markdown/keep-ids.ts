@@ -30,7 +30,7 @@ export function keepIds(block: BodyNode, old: BodyNode, taken: Set<string>): voi
 
 /**
  * The content of a node that Markdown can express, as a text to compare. Block ids, alignment, sizes, colours, `target`
- * and `rel` are left out. Two nodes with equal texts have the same content in Markdown. @internal
+ * and `rel` are left out. Two nodes with equal texts have the same content in Markdown.
  */
 export function expressible(node: BodyNode): string {
   return JSON.stringify(reduce(node))

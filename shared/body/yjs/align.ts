@@ -32,6 +32,7 @@ export function* alignSiblings(from: Siblings, to: Siblings, presence: Presence)
   const partners = new Array<number>(to.length).fill(-1)
   for (const index of longestIncreasing(candidates)) partners[index] = candidates[index] ?? -1
   yield* renameWithinGaps({ from, to, partners, presence })
+  pairSingles({ from, to, partners, presence })
   return partners
 }
 
@@ -80,33 +81,64 @@ export function equalJson(a: unknown, b: unknown): boolean {
   return !Array.isArray(b) && equalMembers(a as Members, b as Members)
 }
 
-type Alignment = { from: Siblings; to: Siblings; partners: number[]; presence: Presence }
+/** Siblings to align. `partners` has for each new sibling the index of its old one, or -1; pairs are added to it. */
+export type Alignment = {
+  from: Siblings
+  to: Siblings
+  partners: number[]
+  presence: Pick<Presence, 'isNew' | 'isGone'>
+}
 
 function* renameWithinGaps({ from, to, partners, presence }: Alignment): Slices<void> {
-  let [fromStart, toStart] = [0, 0]
-  const kept = partners.flatMap((partner, index) => (partner >= 0 ? [{ partner, index }] : []))
-  for (const { partner, index } of [...kept, { partner: from.length, index: to.length }]) {
-    const news = indices(toStart, index).filter((i) => isAt(to, i, presence.isNew))
-    const olds = news.length > 0 ? indices(fromStart, partner).filter((i) => isAt(from, i, presence.isGone)) : []
-    if (olds.length > 0) {
-      for (const { old, next } of yield* matchContents({ from, to, olds, news })) partners[next] = old
-    }
-    fromStart = partner + 1
-    toStart = index + 1
+  for (const { olds, news } of gapsOf({ from, to, partners, presence })) {
+    if (olds.length === 0 || news.length === 0) continue
+    for (const { old, next } of yield* matchContents({ from, to, olds, news })) partners[next] = old
   }
 }
 
-type Gap = { from: Siblings; to: Siblings; olds: readonly number[]; news: readonly number[] }
+/** Pairs the only new block between two neighbours with the only block that is gone there, if they have the same type. */
+export function pairSingles({ from, to, partners, presence }: Alignment): void {
+  for (const { olds, news } of gapsOf({ from, to, partners, presence })) {
+    const [old, next] = [olds[0] ?? -1, news[0] ?? -1]
+    if (olds.length === 1 && news.length === 1 && from[old]?.type === to[next]?.type) partners[next] = old
+  }
+}
 
-/** Pairs the blocks of a gap by their content: first equal blocks, and between them similar blocks. */
-function* matchContents({ from, to, olds, news }: Gap): Slices<{ old: number; next: number }[]> {
+/** What is gone and what is new between the siblings that stay in their order. */
+function gapsOf({ from, to, partners, presence }: Alignment): { olds: number[]; news: number[] }[] {
+  const paired = new Set(partners)
+  const stay = longestIncreasing(partners).map((index) => ({ partner: partners[index] ?? -1, index }))
+  let [fromStart, toStart] = [0, 0]
+  return [...stay, { partner: from.length, index: to.length }].map(({ partner, index }) => {
+    const news = indices(toStart, index).filter((i) => partners[i] === -1 && isAt(to, i, presence.isNew))
+    const olds = indices(fromStart, partner).filter((i) => !paired.has(i) && isAt(from, i, presence.isGone))
+    fromStart = partner + 1
+    toStart = index + 1
+    return { olds, news }
+  })
+}
+
+/** The indices of old and of new siblings to pair. Two blocks are equal if they have the same `shape`. */
+type Contents = {
+  from: Siblings
+  to: Siblings
+  olds: readonly number[]
+  news: readonly number[]
+  shape?: (node: BodyNode) => unknown
+  maxWords?: number
+}
+
+/** Pairs blocks by their content, in order: first equal blocks, and between them similar blocks. */
+export function* matchContents(contents: Contents): Slices<{ old: number; next: number }[]> {
+  const { from, to, olds, news, shape = shapeOf, ...options } = contents
   const pairs: { old: number; next: number }[] = []
   const pair = (a: number, b: number) => pairs.push({ old: olds[a] ?? -1, next: news[b] ?? -1 })
   let [oldStart, newStart] = [0, 0]
-  const equal = matchSequences(yield* shapes(from, olds), yield* shapes(to, news))
+  const keys = [yield* keysOf(from, olds, shape), yield* keysOf(to, news, shape)] as const
+  const equal = matchSequences(...keys, { longest: true })
   for (const { a, b, length } of [...equal, { a: olds.length, b: news.length, length: 0 }]) {
     const others = nodesAt(from, olds.slice(oldStart, a))
-    const similar = yield* matchSimilar(others, nodesAt(to, news.slice(newStart, b)))
+    const similar = yield* matchSimilar(others, nodesAt(to, news.slice(newStart, b)), options)
     for (const [index, old] of similar.entries()) {
       if (old >= 0) pair(oldStart + old, newStart + index)
     }
@@ -130,10 +162,10 @@ function isAt(nodes: Siblings, index: number, test: (node: BodyNode) => boolean)
   return node !== undefined && test(node)
 }
 
-function* shapes(nodes: Siblings, which: readonly number[]): Slices<string[]> {
+function* keysOf(nodes: Siblings, which: readonly number[], shape: (node: BodyNode) => unknown): Slices<string[]> {
   const found: string[] = []
   for (const index of which) {
-    found.push(JSON.stringify(shapeOf(nodes[index] as BodyNode)))
+    found.push(JSON.stringify(shape(nodes[index] as BodyNode)))
     yield
   }
   return found

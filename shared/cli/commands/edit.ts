@@ -1,7 +1,7 @@
 import { hasMarkers, withMarkers } from '../editing/conflict-markers.ts'
 import { type Base, type Copy, Draft } from '../editing/drafts.ts'
 import { openEditor } from '../editing/editor.ts'
-import { type Cli, type Context, examples } from '../frame/command.ts'
+import { type Cli, type Context, examples, type IdPolicy, idsOption } from '../frame/command.ts'
 import type { Connection } from '../frame/connection.ts'
 import { tell, toldOf } from '../frame/errors.ts'
 import { Failure } from '../frame/failures.ts'
@@ -21,6 +21,7 @@ export function registerEdit({ program, run }: Cli): void {
         'versions. Your text stays in a file until it is stored.',
     )
     .option('--resume <file>', 'go on with the text that an edit has left in a file')
+    .addOption(idsOption())
     .addHelpText(
       'after',
       examples(
@@ -29,10 +30,12 @@ export function registerEdit({ program, run }: Cli): void {
         ['edit --resume /tmp/knowledge-base-edit-x1y2z3/Elephants.md', 'go on after a conflict or a failure'],
       ),
     )
-    .action((name: string | undefined, options: { resume?: string }) => run((context) => edit(context, name, options)))
+    .action((name: string | undefined, options: Options) => run((context) => edit(context, name, options)))
 }
 
-async function edit(context: Context, name: string | undefined, { resume }: { resume?: string }): Promise<void> {
+type Options = { resume?: string; ids: IdPolicy }
+
+async function edit(context: Context, name: string | undefined, { resume, ids }: Options): Promise<void> {
   if ((name === undefined) === (resume === undefined)) {
     throw new Failure('usage', 'usage', {
       message: 'Name a document, or with --resume the file of an unfinished edit.',
@@ -48,7 +51,7 @@ async function edit(context: Context, name: string | undefined, { resume }: { re
   }
   const forget = context.interrupts.onInterrupt(() => interrupted(context, draft))
   try {
-    const { version, stored } = await untilStored(context, { connection, draft })
+    const { version, stored } = await untilStored(context, { connection, draft, ids })
     await draft.remove()
     const answer = { document_id: draft.base.document_id, version, changed: stored, copies: draft.copies }
     context.out.answer(answer, () => tellStored(context, { stored, copies: draft.copies }))
@@ -90,10 +93,12 @@ async function currentBase({ service, origin }: Connection, id: string): Promise
   return { origin, document_id: id, version, markdown: content }
 }
 
+type Storing = { connection: Connection; draft: Draft; ids: IdPolicy }
+
 // Opens the editor until the service has the text: once, and again after each conflict that a person can look at.
 async function untilStored(
   { out, env, interrupts }: Context,
-  { connection, draft }: { connection: Connection; draft: Draft },
+  { connection, draft, ids }: Storing,
 ): Promise<{ version: string; stored: boolean }> {
   for (;;) {
     const begun = performance.now()
@@ -101,7 +106,7 @@ async function untilStored(
     const isUnchanged = !(await draft.hasChanges())
     if (isUnchanged && process.stdin.isTTY && performance.now() - begun < instantMs) throw editorReturned()
     if (isUnchanged) return { version: draft.base.version, stored: false }
-    const { version, conflicts } = await store(connection, draft)
+    const { version, conflicts } = await store({ connection, draft, ids })
     if (version !== null) return { version, stored: true }
     const count = `${conflicts} ${conflicts === 1 ? 'block' : 'blocks'}`
     const message = `Somebody else has changed ${count} that you have changed, too. Both versions are in your text, between <<<<<<< and >>>>>>>.`
@@ -130,17 +135,18 @@ const mostMerges = 20
 // Stores the text against the version that it was made from. Merges what others have stored meanwhile, or what an
 // attempt of this edit whose answer was lost has stored. When a merge has conflicts, nothing is stored, and the file
 // shows both versions.
-async function store(
-  connection: Connection,
-  draft: Draft,
-): Promise<{ version: string; conflicts: 0 } | { version: null; conflicts: number }> {
+async function store({
+  connection,
+  draft,
+  ids,
+}: Storing): Promise<{ version: string; conflicts: 0 } | { version: null; conflicts: number }> {
   for (let merges = 0; ; merges += 1) {
     const markdown = await draft.text()
     requireWritten(markdown, draft.base)
     const { document_id: id, version } = draft.base
     try {
       const { data: stored } = await connection.service.api.PUT('/documents/{id}/content', {
-        params: { path: { id }, header: { 'If-Match': version } },
+        params: { path: { id }, query: { ids }, header: { 'If-Match': version } },
         body: { format: 'markdown', content: markdown },
       })
       await draft.keepLost(markdown, readBodyOf(stored).losses)
@@ -156,7 +162,7 @@ async function store(
         base: { body: draft.base.markdown },
         theirs: { body: theirs.markdown },
         rehearse: async (text) => {
-          const read = await rehearsed(connection, { id, text })
+          const read = await rehearsed(connection, { id, text, ids })
           await draft.keepLost(text, read.losses)
           return read.markdown
         },
@@ -170,9 +176,11 @@ async function store(
 }
 
 // The text as the service would write it as the body of the document.
-async function rehearsed({ service }: Connection, { id, text }: { id: string; text: string }): Promise<ReadBody> {
+type Rehearsal = { id: string; text: string; ids: IdPolicy }
+
+async function rehearsed({ service }: Connection, { id, text, ids }: Rehearsal): Promise<ReadBody> {
   const { data } = await service.api.PUT('/documents/{id}/content', {
-    params: { path: { id }, query: { annotate: 'anchors', dry_run: true }, header: { 'If-Match': '*' } },
+    params: { path: { id }, query: { annotate: 'anchors', ids, dry_run: true }, header: { 'If-Match': '*' } },
     body: { format: 'markdown', content: text },
   })
   return readBodyOf(data)

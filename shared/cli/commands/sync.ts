@@ -1,4 +1,4 @@
-import { type Cli, examples } from '../frame/command.ts'
+import { type Cli, examples, idsOption } from '../frame/command.ts'
 import type { SyncCall } from '../sync/sync-command.ts'
 
 /** `sync`: keeps a folder of Markdown in step with a knowledge base. */
@@ -17,6 +17,7 @@ export function registerSync({ program, run }: Cli): void {
     .option('--dry-run', 'only show what would be done')
     .option('--watch', 'go on until Ctrl-C, and carry over each change at once')
     .option('--yes', 'also delete more than 10 % of the documents or files')
+    .addOption(idsOption())
     .addHelpText(
       'after',
       `\nExit codes: 3 if a conflict was kept, 1 if a document failed or deletions were left out.\n${examples(

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import type { Output } from '../terminal/output.ts'
 import type { Connection, Patience } from './connection.ts'
 import type { Interrupts } from './interrupts.ts'
@@ -30,6 +30,19 @@ export type Context = {
 export type Cli = {
   readonly program: Command
   readonly run: (work: (context: Context) => Promise<void>) => Promise<void>
+}
+
+/** How the service treats blocks of a text that has no anchors for them. */
+export type IdPolicy = 'match' | 'strict'
+
+/** The option of commands that replace the body of a document. */
+export function idsOption(): Option {
+  return new Option(
+    '--ids <policy>',
+    'what blocks without an anchor get: the ids of the blocks they continue, or new ids',
+  )
+    .choices(['match', 'strict'] satisfies IdPolicy[])
+    .default('match')
 }
 
 /** The part of the help of a command that shows how the command is called: pairs of a call and its meaning. */

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type components, type KnowledgeBase, KnowledgeBaseError } from '../../client/client.ts'
+import type { IdPolicy } from '../frame/command.ts'
 import { type Body, bodyOf, type ReadBody, readBodyOf } from './body.ts'
 import { areSameLabels, type Labels } from './labels.ts'
 import type { Folder } from './paths.ts'
@@ -30,15 +31,19 @@ export type DocumentChange = {
 // How often a call is repeated. A first sync of thousands of files waits for several windows of the rate limit.
 const maxRetries = 12
 
+type SyncServiceOptions = { target: SyncTarget; ids?: IdPolicy; signal?: AbortSignal | undefined }
+
 /** The calls of a sync. Each call throws a KnowledgeBaseError when the service refuses it for another reason. */
 export class SyncService {
   readonly #service: KnowledgeBase
   readonly #target: SyncTarget
+  readonly #writing: { annotate: 'anchors'; ids: IdPolicy }
   readonly #signal: AbortSignal | undefined
 
-  constructor(service: KnowledgeBase, { target, signal }: { target: SyncTarget; signal?: AbortSignal | undefined }) {
+  constructor(service: KnowledgeBase, { target, ids = 'match', signal }: SyncServiceOptions) {
     this.#service = service
     this.#target = target
+    this.#writing = { annotate: 'anchors', ids }
     this.#signal = signal
   }
 
@@ -100,7 +105,7 @@ export class SyncService {
 
   /** The text as the service would write it if it were the body of the document. Nothing changes. */
   async rehearse(id: string, markdown: string): Promise<ReadBody> {
-    const params = { path: { id }, query: { annotate: 'anchors', dry_run: true } as const, header: { 'If-Match': '*' } }
+    const params = { path: { id }, query: { ...this.#writing, dry_run: true }, header: { 'If-Match': '*' } }
     const body = { format: 'markdown', content: markdown } as const
     const { data } = await this.#service.api.PUT('/documents/{id}/content', { ...this.#with(params), body })
     return readBodyOf(data)
@@ -108,7 +113,7 @@ export class SyncService {
 
   /** Replaces a body. Returns null if the document is gone, or its body has another version by now. */
   async replace(id: string, { markdown, version }: Body): Promise<ReadBody | null> {
-    const params = { path: { id }, query: { annotate: 'anchors' } as const, header: { 'If-Match': version } }
+    const params = { path: { id }, query: this.#writing, header: { 'If-Match': version } }
     const body = { format: 'markdown', content: markdown } as const
     const call = this.#service.api.PUT('/documents/{id}/content', { ...this.#with(params), body })
     const found = await absent(call, 'version_conflict')

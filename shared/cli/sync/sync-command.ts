@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, realpathSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { Context } from '../frame/command.ts'
+import type { Context, IdPolicy } from '../frame/command.ts'
 import type { Connection } from '../frame/connection.ts'
 import { exitCodes, Failure } from '../frame/failures.ts'
 import { placeNamed } from '../frame/names.ts'
@@ -18,7 +18,7 @@ import { watchSides } from './watch.ts'
 export type SyncCall = {
   dir: string
   place: string | undefined
-  options: { dryRun?: boolean; watch?: boolean; yes?: boolean }
+  options: { dryRun?: boolean; watch?: boolean; yes?: boolean; ids: IdPolicy }
 }
 
 /**
@@ -34,7 +34,7 @@ export async function sync(context: Context, { dir, place, options }: SyncCall):
   const unlock = options.dryRun ? () => undefined : lockFolder(root)
   const forget = interrupts.onInterrupt(async () => unlock())
   try {
-    const service = new SyncService(connection.service, { target, signal: interrupts.signal })
+    const service = new SyncService(connection.service, { target, ids: options.ids, signal: interrupts.signal })
     const state = options.dryRun ? SyncState.read(root, target) : SyncState.open(root, target)
     const onProgress = (done: number, total: number) => out.progress(`${done} of ${total} documents`)
     const graceMs = options.watch ? 2000 : 0

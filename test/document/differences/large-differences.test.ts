@@ -11,7 +11,7 @@ const requester = { workspaceId: 'wsp_1', userId: 'usr_1' }
 t.test('texts whose words take long to compare do not hold up the event loop', async (t) => {
   const pair = rewritten([p(words(12_000))])
   const before = computationLoad().ends.done
-  await differenceText(pair, 'json')
+  await differenceText(pair, { format: 'json' })
   t.equal(computationLoad().ends.done, before + 1, 'a thread has compared them')
 })
 
@@ -19,20 +19,20 @@ t.test('bodies whose words take too long to compare still show which blocks diff
   const pair = rewritten([p('first'), p(`before ${'漢字'.repeat(500_000)}`), p('last')])
   // To find these words takes many times as long as allowed here, and to compare the blocks takes a small part of it.
   const limit = { mostMs: 250 }
-  const { blocks } = JSON.parse(await onBehalfOf(requester, () => differenceText(pair, 'json'), limit))
+  const { blocks } = JSON.parse(await onBehalfOf(requester, () => differenceText(pair, { format: 'json' }), limit))
   t.equal(blocks.length, 3)
   for (const { op, before, after, ...others } of blocks) {
     t.equal(op, 'modified')
     t.not(before.content[0].text, after.content[0].text)
     t.notOk(others.hunks ?? others.children)
   }
-  const asMarkdown = onBehalfOf(requester, () => differenceText(pair, 'markdown'), { mostMs: 0 })
+  const asMarkdown = onBehalfOf(requester, () => differenceText(pair, { format: 'markdown' }), { mostMs: 0 })
   await t.rejects(asMarkdown, { name: 'ComputationLimitError' })
 })
 
 t.test('the changed words of many blocks do not make an answer several times as large as the bodies', async (t) => {
   const pair = rewritten(Array.from({ length: 120 }, () => p(words(30_000))))
-  const difference = await differenceText(pair, 'json')
+  const difference = await differenceText(pair, { format: 'json' })
   const room = 8 * 1024 * 1024
   t.ok(difference.length < pair.texts.from.length + pair.texts.to.length + 120 * 200 + room)
   const { blocks }: { blocks: { hunks?: object[] }[] } = JSON.parse(difference)
