@@ -121,8 +121,9 @@ function withIdentity({ blocks, givenIds, warnings }: Assembled, { format, store
   if (ids === 'strict') {
     const lines = blocks.map((block) => (typeof block === 'string' ? block : canonicalJson(block)))
     const hasNew = blocks.some((block) => typeof block !== 'string' && !named.has(block.attrs.id))
+    // It is among the 100 warnings that an answer shows.
     const count = hasNew ? replacedCount(lines, { stored, named }) : 0
-    return { lines, warnings: count === 0 ? warnings : [replacedWarning(count), ...warnings] }
+    return { lines, warnings: count === 0 ? warnings : warnings.toSpliced(99, 0, replacedWarning(count)) }
   }
   const parsed = blocks.map((block) => (typeof block === 'string' ? (JSON.parse(block) as BlockNode) : block))
   for (const [index, block] of blocks.entries()) {

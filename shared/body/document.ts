@@ -16,7 +16,7 @@ export type BlockNode = BodyNode & { attrs: Attrs & { id: string } }
 /** A whole body in the tiptap-json format. A normalised document holds at least one block. */
 export type DocNode = { type: 'doc'; content: BlockNode[] }
 
-/** A loss or an oddity of a write or a conversion, as content answers list it; `count` as `block_ids_replaced` has it. */
+/** A loss or an oddity of a write or a conversion, as content answers list it. `count` is of `block_ids_replaced`. */
 export type Warning = { code: WarningCode; message: string; block_id: string | null; count?: number }
 
 /** A kind of loss or oddity that a warning names. */

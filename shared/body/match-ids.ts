@@ -13,13 +13,18 @@ export type IdMatching = {
   named: ReadonlySet<string>
   /** What makes two blocks equal; by default everything but ids. */
   shape?: (node: BodyNode) => unknown
+  /** True if a block continues only a block that says the same or nearly the same. */
+  alikeOnly?: boolean
 }
 
 /**
  * Gives new blocks the ids of the stored blocks that they continue, at every depth (api/guide/writes.md#identity).
  * Changes nothing but ids of `blocks`. Returns the ids that were replaced, with the ids that replaced them.
  */
-export function matchIds(blocks: readonly BlockNode[], { stored, named, shape = shapeOf }: IdMatching) {
+export function matchIds(
+  blocks: readonly BlockNode[],
+  { stored, named, shape = shapeOf, alikeOnly = false }: IdMatching,
+) {
   const replaced = new Map<string, string>()
   const used = new Set(named)
   const open = new Set(withNested(blocks).filter(({ attrs }) => !named.has(attrs.id)))
@@ -39,7 +44,7 @@ export function matchIds(blocks: readonly BlockNode[], { stored, named, shape = 
     const partners = to.map((block) => (isNew(block) ? -1 : (places.get(block.attrs.id) ?? -1)))
     const [olds, news] = [indicesOf(from, isGone), indicesOf(to, isNew)]
     for (const { old, next } of atOnce(matchContents({ from, to, olds, news, shape, maxWords }))) partners[next] = old
-    pairSingles({ from, to, partners, presence: { isNew, isGone } })
+    if (!alikeOnly) pairSingles({ from, to, partners, presence: { isNew, isGone } })
     for (const [index, block] of to.entries()) {
       const old = isNew(block) ? from[partners[index] ?? -1] : storedById.get(block.attrs.id)
       if (old === undefined) continue
@@ -69,14 +74,14 @@ export function matchIds(blocks: readonly BlockNode[], { stored, named, shape = 
 
 /**
  * The stored lines of an old body, in which the blocks that are gone from the new body have the ids of the new blocks
- * that continue them. So a difference shows an edit where a write has replaced ids.
+ * that say the same or nearly the same. So a difference shows an edit where a write has replaced ids.
  */
 export function linesWithIdsOf(lines: readonly string[], next: readonly string[]): readonly string[] {
   const [from, to] = [linesToDocument(lines).content, linesToDocument(next).content]
   const ids = new Set(withNested(to).map(({ attrs }) => attrs.id))
   const named = new Set(withNested(from).flatMap(({ attrs }) => (ids.has(attrs.id) ? [attrs.id] : [])))
   if (named.size === ids.size) return lines
-  matchIds(from, { stored: to, named })
+  matchIds(from, { stored: to, named, alikeOnly: true })
   return documentToLines({ type: 'doc', content: from })
 }
 

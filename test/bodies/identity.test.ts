@@ -29,8 +29,9 @@ t.test('the same text again with ids=match writes nothing: no version, no snapsh
   const reply = await write(ada, { id: made.id, markdown: content, query: '?ids=match' })
   t.equal(reply.headers.get('etag'), made.etag)
   t.strictSame(ok(await ada.get(`/documents/${made.id}/versions`)).data, [])
-  const json = blocks.map((block) => ({ ...block }))
-  const body = { format: 'tiptap-json', document: { type: 'doc', content: json } }
+  const rehearsed = ok(await write(ada, { id: made.id, markdown: content, query: '?ids=match&dry_run=true' })).data
+  t.match(rehearsed, { version: made.version, diff: { blocks: [] } })
+  const body = { format: 'tiptap-json', document: { type: 'doc', content: blocks } }
   const again = await ada.put(`/documents/${made.id}/content?ids=match`, body, { 'if-match': made.etag })
   t.equal(again.headers.get('etag'), made.etag)
   t.strictSame(ok(await ada.get(`/documents/${made.id}/versions`)).data, [])

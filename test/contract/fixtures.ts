@@ -202,7 +202,7 @@ function objectOf(input: {
   const { spec, schema, inner, fixture } = input
   const members = Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {
     const known = memberValues[name]
-    if (known !== undefined) return [[name, known(fixture, spec)]]
+    if (known !== undefined && (member as Keywords).enum === undefined) return [[name, known(fixture, spec)]]
     return schema.required?.includes(name) ? [[name, inner(member)]] : []
   })
   return Object.fromEntries(members)

@@ -19,7 +19,7 @@ function written(stored: DocNode, to: string | DocNode, ids: 'strict' | 'match')
   return linesToDocument(writeBody({ ...limits, ...input, storedText, ids }).text.split('\n'))
 }
 
-/** The ids that the blocks of a Markdown text have after a write, as the names of the stored blocks; `new` for others. */
+/** The names of the stored blocks whose ids the blocks of a Markdown text have after a write; `new` for other ids. */
 function idsAfter(stored: Record<string, BodyNode>, markdown: string): string[] {
   const body = doc(...Object.values(stored))
   const names = new Map(Object.keys(stored).map((name, index) => [at(body, index).attrs.id, name]))

@@ -8,6 +8,7 @@ import type { StoredBody } from '../../../shared/body/stored-body.ts'
 import type { DocumentLabels } from '../../../shared/documents/front-matter.ts'
 import { requireDocument } from '../../../shared/documents/require.ts'
 import { DocumentParameter } from '../../http/parameters.ts'
+import { isRehearsal } from '../../http/rehearsal.ts'
 import { vendorType } from '../../http/request-headers.ts'
 import { route } from '../../http/route.ts'
 import type { Service } from '../../http/service.ts'
@@ -86,7 +87,8 @@ export const contentRoutes = [
         caller,
         guard: bodyGuard(call),
         edit: (stored) => writeContent(call.ahead, sourceOf(call, stored)),
-        skipsUnchanged: call.query.ids === 'match',
+        // The difference of a rehearsal begins at the snapshot.
+        skipsUnchanged: call.query.ids === 'match' && !isRehearsal(call.query),
       })
       const { document, edited } = committed
       const { markdown, warnings } = edited

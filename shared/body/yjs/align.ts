@@ -96,7 +96,7 @@ function* renameWithinGaps({ from, to, partners, presence }: Alignment): Slices<
   }
 }
 
-/** Pairs the only new block between two neighbours with the only block that is gone there, if they have the same type. */
+/** Pairs the only new block between two neighbors with the only one that is gone there, if they have the same type. */
 export function pairSingles({ from, to, partners, presence }: Alignment): void {
   for (const { olds, news } of gapsOf({ from, to, partners, presence })) {
     const [old, next] = [olds[0] ?? -1, news[0] ?? -1]
