@@ -1,7 +1,7 @@
 import { processConfig } from '../shared/config/config.ts'
 import { untilReady, watchDatabase } from '../shared/health/database-watch.ts'
 import { unreached } from '../shared/health/readiness.ts'
-import { createLogger } from '../shared/process/log.ts'
+import { createProcessLogger } from '../shared/process/log.ts'
 import { warnAboutSettings } from '../shared/process/setting-warnings.ts'
 import { onStopSignal } from '../shared/process/stop-signals.ts'
 import { createApp } from './app.ts'
@@ -14,7 +14,7 @@ import { createWaitingApp } from './waiting-app.ts'
 // The API process. The process listens until SIGTERM or SIGINT, then finishes the calls that it has begun and ends.
 // While its database is out of reach or not yet migrated, the process answers 503.
 const config = processConfig()
-const log = createLogger({ service: 'api', config })
+const log = createProcessLogger({ service: 'api', config })
 warnAboutSettings({ config, log })
 let readiness = unreached
 const gateway = config.COLLAB_HAND_ON ? new CollabGateway({ config, log }) : null

@@ -1,6 +1,7 @@
 import express, { type Express } from 'express'
 import { Refusal } from '../shared/errors/errors.ts'
 import type { Readiness } from '../shared/health/readiness.ts'
+import { downMembers } from '../shared/process/parts.ts'
 import { newId } from '../shared/schema/ids.ts'
 import { errorBody } from './http/errors.ts'
 
@@ -22,7 +23,7 @@ export function createWaitingApp({ readiness, origin }: { readiness: () => Readi
   // The status is always `unavailable` here. The database can be ready a moment before this process, which is ready
   // only when the whole application answers.
   app.get('/readyz', (_request, response) => {
-    response.status(503).json({ ...readiness(), status: 'unavailable' })
+    response.status(503).json({ ...readiness(), status: 'unavailable', ...downMembers() })
   })
   app.use((_request, response) => {
     const requestId = newId('req')

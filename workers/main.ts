@@ -1,6 +1,6 @@
 import { processConfig } from '../shared/config/config.ts'
 import { untilReady, watchDatabase } from '../shared/health/database-watch.ts'
-import { createLogger } from '../shared/process/log.ts'
+import { createProcessLogger } from '../shared/process/log.ts'
 import type { WorkerType } from '../shared/process/process-types.ts'
 import { warnAboutSettings } from '../shared/process/setting-warnings.ts'
 import { onStopSignal } from '../shared/process/stop-signals.ts'
@@ -12,7 +12,7 @@ import { isWorkerType, workersOf, workerTypes } from './types.ts'
 // WORKER_QUEUES lists.
 const config = processConfig()
 const types = chosenTypes(process.argv.slice(2))
-const log = createLogger({ service: `worker:${types.join('+')}`, config })
+const log = createProcessLogger({ service: `worker:${types.join('+')}`, config })
 const watched = { url: config.DATABASE_URL, log, patienceSeconds: config.DATABASE_PATIENCE_SECONDS }
 warnAboutSettings({ config, log })
 await untilReady(watched)

@@ -3,7 +3,7 @@ import { processConfig } from '../../shared/config/config.ts'
 import { untilReady, watchDatabase } from '../../shared/health/database-watch.ts'
 import { readiness, unreached } from '../../shared/health/readiness.ts'
 import { exitFailed } from '../../shared/process/command-line.ts'
-import { createLogger } from '../../shared/process/log.ts'
+import { createProcessLogger } from '../../shared/process/log.ts'
 import { warnAboutSettings } from '../../shared/process/setting-warnings.ts'
 import { onStopSignal } from '../../shared/process/stop-signals.ts'
 import { logLibraryErrors } from './library-output.ts'
@@ -13,7 +13,7 @@ import { startCollab } from './start-collab.ts'
 // The collab process, which people's editors connect to. It listens until SIGTERM or SIGINT, then closes its sockets,
 // stores every open document and ends. While its database is out of reach or not yet migrated, it answers 503.
 const config = processConfig()
-const log = createLogger({ service: 'collab', config })
+const log = createProcessLogger({ service: 'collab', config })
 warnAboutSettings({ config, log })
 logLibraryErrors(log)
 

@@ -2,6 +2,7 @@ import { type Request, type Response, Router } from 'express'
 import { requireMetricsToken } from '../../shared/auth/bearer.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
 import { readiness } from '../../shared/health/readiness.ts'
+import { downMembers } from '../../shared/process/parts.ts'
 import { describeApi } from '../docs/openapi.ts'
 import { writeReference } from '../docs/reference.ts'
 import type { Route } from '../http/route.ts'
@@ -30,7 +31,7 @@ export function originRouter(service: Service, routes: readonly Route[]): Router
   serve(router, '/readyz', async (_request, response) => {
     const { status: works, checks } = await readiness(service.database)
     const status = service.isDraining() ? 'unavailable' : works
-    response.status(status === 'ok' ? 200 : 503).json({ status, checks })
+    response.status(status === 'ok' ? 200 : 503).json({ status, checks, ...downMembers() })
   })
   serve(router, '/metrics', async (request, response) => {
     requireMetricsToken(service.config.METRICS_TOKEN, request.headers.authorization)

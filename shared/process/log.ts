@@ -30,6 +30,21 @@ export function createLogger(options: { service: string; config: Pick<Config, 'L
   return loggerTo(isForPeople ? linesForPeople() : pino.destination(1), { service: options.service, level })
 }
 
+/**
+ * The logger of a process, which also gets what Node would print as plain text: warnings, and the error that ends the
+ * process, with exit code 1.
+ */
+export function createProcessLogger(options: Parameters<typeof createLogger>[0]): Logger {
+  const log = createLogger(options)
+  process.removeAllListeners('warning')
+  process.on('warning', (err) => log.warn({ err }, 'a warning of Node'))
+  process.on('uncaughtException', (err) => {
+    log.fatal({ err }, 'an unexpected error ended the process')
+    process.exit(1)
+  })
+  return log
+}
+
 // The library is loaded here, so that a process that logs JSON does not load it.
 function linesForPeople(): DestinationStream {
   const pretty: typeof import('pino-pretty') = createRequire(import.meta.url)('pino-pretty')

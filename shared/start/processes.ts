@@ -2,6 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 
 /** A process that `npm start` supervises. */
 export interface RunningProcess {
@@ -12,11 +13,18 @@ export interface RunningProcess {
   stop(patience: number): Promise<void>
   /** Sends SIGKILL to its whole process group. */
   kill(): void
+  /** The last lines of its output. */
+  lastLines(): string
+  /** Sends a message to a process that was started with a channel. */
+  send?(message: object): void
 }
 
+/** A line that a process has printed, without its line end. */
+export type PrintedLine = { name: string; line: string; stream: 'stdout' | 'stderr' }
+
 /**
- * Starts a shell command. Each line of its output appears on standard output behind the name of the process, which is
- * padded to `width` characters.
+ * Starts a shell command. `print` is called with each line of its output. With `hasChannel`, the process can be sent
+ * messages.
  *
  * Each process leads its own process group, so that Ctrl-C in a terminal reaches only the runner, which then stops the
  * processes in order. No runner of Procfiles on npm stops processes in order and also ends its children when it is
@@ -24,20 +32,37 @@ export interface RunningProcess {
  */
 export function startProcess(options: {
   name: string
-  width: number
   command: string
   env: NodeJS.ProcessEnv
   cwd: string
+  print: (printed: PrintedLine) => void
+  hasChannel?: boolean
 }): RunningProcess {
-  const { name, command, env, cwd } = options
+  const { name, command, env, cwd, print, hasChannel = false } = options
   const [file = 'sh', ...words] = [...signalledOnParentDeath('TERM'), 'sh', '-c', `exec ${command}`]
-  const child = spawn(file, words, { env, cwd, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
-  for (const input of [child.stdout, child.stderr]) {
-    createInterface({ input }).on('line', (line) => process.stdout.write(`${name.padEnd(options.width)} | ${line}\n`))
+  const stdio = ['ignore', 'pipe', 'pipe', ...(hasChannel ? ['ipc' as const] : [])] as const
+  const child = spawn(file, words, { env, cwd, detached: true, stdio: [...stdio] })
+  const last: string[] = []
+  for (const stream of ['stdout', 'stderr'] as const) {
+    createInterface({ input: child[stream] as Readable }).on('line', (line) => {
+      last.push(line)
+      if (last.length > keptLines) last.shift()
+      print({ name, line, stream })
+    })
   }
   const ended = once(child, 'exit').then(([code, signal]) => `ended ${signal ? `by ${signal}` : `with code ${code}`}`)
-  return { name, ended, stop: (patience) => stopProcess(child, { ended, patience }), kill: () => killGroup(child) }
+  return {
+    name,
+    ended,
+    stop: (patience) => stopProcess(child, { ended, patience }),
+    kill: () => killGroup(child),
+    lastLines: () => last.join('\n'),
+    // A process that ends meanwhile needs no message.
+    ...(hasChannel && { send: (message) => child.connected && child.send(message, () => {}) }),
+  }
 }
+
+const keptLines = 20
 
 /** Runs a shell command to its end. Resolves with its standard output; throws when its exit code is not 0. */
 export async function runCommand(options: { command: string; env: NodeJS.ProcessEnv; cwd: string }): Promise<string> {

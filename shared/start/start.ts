@@ -7,15 +7,19 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { collaborationPath } from '../config/collaboration-url.ts'
 import { type Config, ConfigError, readConfig } from '../config/config.ts'
-import { exitUnavailable, exitUsage } from '../process/command-line.ts'
+import { exitUsage } from '../process/command-line.ts'
+import { createProcessLogger } from '../process/log.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.ts'
-import { freePort, joinWorkers, parseProcfile, type RunningProcess, runCommand, startProcess } from './processes.ts'
+import { freePort, joinWorkers, type PrintedLine, parseProcfile, runCommand, startProcess } from './processes.ts'
+import { type Part, Supervisor } from './supervisor.ts'
 
 /*
  * `npm start` and `npm run dev` run the whole service. They start PostgreSQL unless DATABASE_URL names one, run the
  * Procfile's release step, and create the owner of an empty database. Then they start every process of the Procfile.
- * The workers share one process unless `--apart` is given. When a process ends, all end; but a process that lost its
- * database is restarted. `--watch` restarts a process whose sources change.
+ * The workers share one process unless `--apart` is given. Until the service is ready, anything that fails stops
+ * everything. From then on, what ends is restarted (`supervisor.ts`). `--watch` restarts a process whose sources change.
+ *
+ * On a terminal, the output is for people. Elsewhere each line is a JSON object, as a log collector wants it.
  */
 
 const usage = `usage: npm start [-- --apart]
@@ -39,11 +43,20 @@ const storingTime = 27_000
 // process.
 const semiSpace = 8
 
+const isTerminal = process.stdout.isTTY
+const log = createProcessLogger({ service: 'start', config: { LOG_LEVEL: 'info', LOG_FORMAT: 'auto' } })
 const stopped = new AbortController()
+let isReady = false
 let drainMs = 0
 let postgres: EmbeddedPostgres | undefined
-let processes: RunningProcess[] = []
 let firstSignal = Number.POSITIVE_INFINITY
+const supervisor = new Supervisor({
+  log,
+  stopped: stopped.signal,
+  isReady: () => isReady,
+  fail: (reason) => fail(`${reason}; stopping everything`),
+  onChange: tellApi,
+})
 
 process.on('SIGINT', onSignal)
 process.on('SIGTERM', onSignal)
@@ -53,7 +66,7 @@ try {
 } catch (error) {
   if (!stopped.signal.aborted) fail(error instanceof ConfigError ? error.message : describe(error))
 }
-await Promise.all(processes.map((one) => one.stop(one.name === 'collab' ? storingTime : drainTime + drainMs)))
+await supervisor.stop((name) => (name === 'collab' ? storingTime : drainTime + drainMs))
 await postgres?.stop()
 
 async function start(config: Config): Promise<void> {
@@ -63,27 +76,58 @@ async function start(config: Config): Promise<void> {
   await runCommand({ command: release, env, cwd: root })
   stopped.signal.throwIfAborted()
   const owner = runCommand({ command: 'node shared/auth/bootstrap-command.ts --first-start', env, cwd: root })
-  const width = Math.max(...types.map((type) => type.name.length))
-  processes = types.map(({ name, command }, index) => {
-    const begin = () => startProcess({ name, width, command: watch ? watching(command) : command, env, cwd: root })
-    return supervise(begin, (next) => processes.splice(index, 1, next))
-  })
-  postgres?.exited.then(() => fail('PostgreSQL ended, see postgres.log; stopping everything'))
+  const print = printer(Math.max(...types.map((type) => type.name.length)))
+  const workers = types.filter(({ command }) => command.includes('workers/main.ts'))
+  for (const type of types) {
+    const { name } = type
+    const command = watch ? watching(type.command) : type.command
+    const own = { ...env, METRICS_PORT: metricsPort(config, workers.indexOf(type)) }
+    const begin = () =>
+      startProcess({ name, command, env: own, cwd: root, print, hasChannel: name === 'api' && !watch })
+    await supervisor.run({ name, begin })
+  }
+  if (postgres !== undefined) await supervisor.run({ name: 'postgres', begin: postgresPart(config, postgres) })
   // A stop waits for the command, which would otherwise leave an owner whose token nobody has.
   const [printed] = await Promise.all([owner, readiness(env)]).finally(() => owner)
+  isReady = true
   announce({ config, origin: originOf(env), liveAddress: env['COLLAB_URL'] ?? '', owner: printed })
   await new Promise((end) => stopped.signal.addEventListener('abort', end))
 }
 
-// A process that has lost its database is restarted, and the new process waits for the database. When any other process
-// ends, all processes end.
-function supervise(begin: () => RunningProcess, onRestart: (next: RunningProcess) => void): RunningProcess {
-  const one = begin()
-  one.ended.then((reason) => {
-    if (reason !== `ended with code ${exitUnavailable}`) fail(`${one.name} ${reason}; stopping everything`)
-    if (!stopped.signal.aborted) onRestart(supervise(begin, onRestart))
-  })
-  return one
+// Each worker process has a port of its own for its metrics.
+function metricsPort({ METRICS_PORT: port }: Config, worker: number): string {
+  return String(port === 0 || worker === -1 ? port : port + worker)
+}
+
+// PostgreSQL as a part of the service. It is restarted at the port that the other processes know. It outlives them: the
+// last step of a stop ends it.
+function postgresPart(config: Config, first: EmbeddedPostgres): Part['begin'] {
+  const directory = resolve(config.DATA_DIR)
+  let next: EmbeddedPostgres | null = first
+  return async () => {
+    postgres = next ?? (await startEmbeddedPostgres({ directory, port: Number(new URL(first.url).port) }))
+    next = null
+    return {
+      name: 'postgres',
+      ended: postgres.exited.then(() => 'ended, see postgres.log'),
+      stop: async () => {},
+      kill() {},
+      lastLines: () => '',
+    }
+  }
+}
+
+// Prints what a process has printed. Its own lines are JSON already, unless it has crashed.
+function printer(width: number): (printed: PrintedLine) => void {
+  if (isTerminal) return ({ name, line }) => process.stdout.write(`${name.padEnd(width)} | ${line}\n`)
+  return ({ name, line, stream }) => {
+    if (line.startsWith('{')) process.stdout.write(`${line}\n`)
+    else log.child({ process: name })[stream === 'stdout' ? 'info' : 'error'](line)
+  }
+}
+
+function tellApi(down: string[]): void {
+  supervisor.process('api')?.send?.({ down })
 }
 
 // The environment of all processes. PORT and COLLAB_PORT are the numbers of real ports, so that 0 means the same port
@@ -118,12 +162,12 @@ async function prepare(config: Config): Promise<NodeJS.ProcessEnv> {
 async function readiness(env: NodeJS.ProcessEnv): Promise<void> {
   for (const port of [env['PORT'], env['COLLAB_PORT']]) {
     const url = `${originOf({ ...env, PORT: port })}/readyz`
-    while (!(await isReady(url))) await sleep(50, undefined, { signal: stopped.signal })
+    while (!(await answersReady(url))) await sleep(50, undefined, { signal: stopped.signal })
   }
 }
 
 // `fetch` would load a whole HTTP client, which this process then kept in memory for as long as the service runs.
-async function isReady(url: string): Promise<boolean> {
+async function answersReady(url: string): Promise<boolean> {
   try {
     const [answer] = (await once(get(url, { signal: stopped.signal }), 'response')) as [IncomingMessage]
     answer.resume()
@@ -136,6 +180,16 @@ async function isReady(url: string): Promise<boolean> {
 function announce(facts: { config: Config; origin: string; liveAddress: string; owner: string }): void {
   const { origin } = facts
   const kept = join(resolve(facts.config.DATA_DIR), 'bootstrap.json')
+  if (!isTerminal) {
+    const addresses = {
+      api: `${origin}/api/v1`,
+      live: facts.liveAddress,
+      agents: `${origin}/mcp`,
+      docs: `${origin}/api-docs`,
+    }
+    log.info({ ...addresses, ...(existsSync(kept) && { owner: relative('.', kept) }) }, 'ready')
+    return
+  }
   const lines = [
     `API      ${origin}/api/v1`,
     `Live     ${facts.liveAddress}`,
@@ -187,7 +241,8 @@ function watching(command: string): string {
 
 function fail(reason: string): void {
   if (stopped.signal.aborted) return
-  process.stderr.write(`${reason}\n`)
+  if (isTerminal) process.stderr.write(`${reason}\n`)
+  else log.fatal(reason)
   process.exitCode = 1
   stopped.abort()
 }
@@ -195,7 +250,7 @@ function fail(reason: string): void {
 // npm repeats the signal that a terminal has already sent to all processes. Only a later signal comes from a person.
 function onSignal(): void {
   if (performance.now() - firstSignal > 500) {
-    for (const one of processes) one.kill()
+    supervisor.kill()
     void postgres?.stop()
     process.exit(1)
   }
