@@ -10,7 +10,7 @@ import express, {
 import helmet, { type HelmetOptions } from 'helmet'
 import { Refusal } from '../shared/errors/errors.ts'
 import { newId } from '../shared/schema/ids.ts'
-import { asRefusal, errorBody } from './http/errors.ts'
+import { asRefusal, errorBody, logFailure } from './http/errors.ts'
 import { ClientGone } from './http/requesters.ts'
 import { apiPrefix, type Method, type Route } from './http/route.ts'
 import { type Server, server } from './http/serve.ts'
@@ -187,16 +187,19 @@ function answerError(service: Service) {
     // The client is gone, so there is nobody to answer.
     if (error instanceof ClientGone) return
     if (error instanceof PageRefusal && !response.headersSent) {
-      sendErrorPage(response, error)
+      void sendErrorPage({ service, request, response }, error)
       return
     }
     // A path that cannot be decoded names no resource, so the answer is 404.
     const refusal = error instanceof URIError ? new Refusal('route_not_found') : asRefusal(error)
-    if (refusal.status >= 500)
-      service.log.error({ request_id: requestId, err: refusal.cause ?? refusal }, 'request failed')
+    if (refusal.status >= 500) logFailure(service.log, { request_id: requestId, refusal })
+    if (refusal.details?.['bucket'] === 'concurrency') {
+      for (const name of ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'])
+        response.removeHeader(name)
+    }
     // A part of the answer was sent already. Only a cut connection tells the client that the answer is not complete.
     if (response.headersSent) response.destroy()
-    else if (wantsErrorPage(request, response)) sendErrorPage(response, refusal)
+    else if (wantsErrorPage(request, response)) void sendErrorPage({ service, request, response }, refusal)
     else response.set(refusal.headers).status(refusal.status).json(errorBody(refusal, { requestId, origin }))
   }
 }

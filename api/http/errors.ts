@@ -3,6 +3,7 @@ import { ComputationLimitError } from '../../shared/computations/computation.ts'
 import { isOutage, isWriteRefusal } from '../../shared/database/outages.ts'
 import { type CatalogueEntry, errorCatalogue } from '../../shared/errors/error-catalogue.ts'
 import { type ErrorCode, Refusal } from '../../shared/errors/errors.ts'
+import type { Logger } from '../../shared/process/log.ts'
 
 // The sections of the guide that explain codes: `<chapter>#<anchor>`.
 const guideSections: Record<string, readonly ErrorCode[]> = {
@@ -109,6 +110,17 @@ export function asRefusal(error: unknown): Refusal {
 function tooCostly({ limit }: ComputationLimitError): Refusal {
   const reason = `this document takes too much ${limit} to be computed; read it as tiptap-json or make it smaller`
   return new Refusal('invalid_node', { details: { path: '', reason } })
+}
+
+/**
+ * Logs the refusal of a request that says that the service has failed: an error for a fault, a warning while the
+ * database is out of reach, and otherwise information, such as for a model that is not configured.
+ */
+export function logFailure(log: Logger, { refusal, ...facts }: { refusal: Refusal; [fact: string]: unknown }): void {
+  const line = { ...facts, err: refusal.cause ?? refusal }
+  if (refusal.code === 'internal_error') log.error(line, 'request failed')
+  else if (refusal.cause instanceof Error) log.warn(line, 'request failed')
+  else log.info({ ...facts, code: refusal.code, cause: refusal.cause }, 'request refused')
 }
 
 /**

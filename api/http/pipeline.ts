@@ -6,6 +6,7 @@ import { type Ahead, computingAhead, onTheSpot } from '../../shared/computations
 import { inTransaction, type Transaction } from '../../shared/database/database.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
 import type { Client } from '../../shared/requests/client.ts'
+import { oneOfParallel } from '../../shared/turns/parallel-calls.ts'
 import { onBehalfOf } from '../../shared/turns/requester.ts'
 import { recordWrite } from './audit.ts'
 import { requireScopes } from './authenticate.ts'
@@ -117,10 +118,14 @@ export function showRateLimit({ setHeaders }: Pick<Incoming, 'setHeaders'>, stat
 /** A call whose caller `admit` has found. */
 export type Admitted = Incoming & { caller: Caller }
 
-/** Runs the work of an admitted call: it takes its turns on behalf of the caller, and ends when the caller is gone. */
+/**
+ * Runs the work of an admitted call: it takes its turns on behalf of the caller, and ends when the caller is gone. Only
+ * some writes of a user run at a time (`parallel-calls.ts`).
+ */
 export function inTurn<T>({ spec }: Pipeline, { caller, address, signal }: Admitted, work: () => Promise<T>) {
   const requester = spec.access === 'anyone' ? visitor(address) : requesterOf(caller)
-  return onBehalfOf(requester, work, { signal })
+  const inTurn = () => onBehalfOf(requester, work, { signal })
+  return isRead(spec) ? inTurn() : oneOfParallel(requester.userId, { signal, work: inTurn })
 }
 
 /**

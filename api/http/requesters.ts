@@ -20,9 +20,14 @@ export class ClientGone extends Error {
   override readonly name = 'ClientGone'
 }
 
-/** Makes a signal that aborts with `ClientGone` when the client closes the connection before it has its answer. */
+const signals = new WeakMap<Response, AbortSignal>()
+
+/** The signal that aborts with `ClientGone` when the client closes the connection before it has its answer. */
 export function closeSignal(response: Response): AbortSignal {
+  const known = signals.get(response)
+  if (known !== undefined) return known
   const closed = new AbortController()
+  signals.set(response, closed.signal)
   response.once('close', () => {
     if (!response.writableFinished) closed.abort(new ClientGone('the client has closed the connection'))
   })

@@ -3,7 +3,7 @@ import type { Caller } from '../../shared/auth/caller.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
 import { agentClient } from '../../shared/requests/client.ts'
 import { authenticate } from '../http/authenticate.ts'
-import { asRefusal } from '../http/errors.ts'
+import { asRefusal, logFailure } from '../http/errors.ts'
 import { parseIdempotencyKey } from '../http/idempotency.ts'
 import { addressOf } from '../http/requesters.ts'
 import type { Service } from '../http/service.ts'
@@ -66,7 +66,7 @@ function refusals(
     if (refusal.status >= 500 && !signal.aborted) {
       const { method, params } = message as { method?: string; params?: { name?: string } }
       const tool = method === 'tools/call' ? { tool: params?.name } : {}
-      log.error({ request_id: requestId, method, ...tool, err: refusal.cause ?? refusal }, 'an MCP request failed')
+      logFailure(log, { request_id: requestId, method, ...tool, refusal })
     }
     return refusal
   }

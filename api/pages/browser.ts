@@ -28,7 +28,9 @@ export async function browserOf(call: PageCall): Promise<Browser> {
 }
 
 /** Finds the browser of a call as `browserOf` does, but sets no cookie. Null for a browser without an id. */
-export async function knownBrowserOf(call: PageCall): Promise<Browser | null> {
+export async function knownBrowserOf(
+  call: Pick<PageCall, 'service' | 'request' | 'response'>,
+): Promise<Browser | null> {
   const { config } = call.service
   const id = cookieOf({ request: call.request, config }, 'svc_session') ?? ''
   if (!isBrowserId(id)) return null
@@ -95,6 +97,6 @@ function forged(): PageRefusal {
   })
 }
 
-function storeOf(call: PageCall) {
+function storeOf(call: Pick<PageCall, 'service'>) {
   return { db: call.service.database, secret: call.service.config.SESSION_SECRET }
 }

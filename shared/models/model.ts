@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts'
+import { Refusal } from '../errors/errors.ts'
 
 /** The `error.code` of a job whose model gave no usable answer. */
 export type ModelErrorCode = 'model_error' | 'model_timeout' | 'model_bad_output'
@@ -46,4 +47,10 @@ export function configuredModel(
   variable: ModelVariable,
 ): string | null {
   return config.OPENAI_API_KEY === '' || config[variable] === '' ? null : config[variable]
+}
+
+/** The refusal of work for a model that `configuredModel` does not find. It names the settings for the operator. */
+export function modelUnavailable(variable: ModelVariable): Refusal {
+  const message = `No model is configured. The operator of the service can set OPENAI_API_KEY and ${variable}.`
+  return new Refusal('model_unavailable', { message })
 }

@@ -37,7 +37,8 @@ export function createLogger(options: { service: string; config: Pick<Config, 'L
 export function createProcessLogger(options: Parameters<typeof createLogger>[0]): Logger {
   const log = createLogger(options)
   process.removeAllListeners('warning')
-  process.on('warning', (err) => log.warn({ err }, 'a warning of Node'))
+  // A warning may hold whole objects, such as a request.
+  process.on('warning', ({ name, message, stack }) => log.warn({ name, stack }, message))
   process.on('uncaughtException', (err) => {
     log.fatal({ err }, 'an unexpected error ended the process')
     process.exit(1)

@@ -66,7 +66,7 @@ try {
 } catch (error) {
   if (!stopped.signal.aborted) fail(error instanceof ConfigError ? error.message : describe(error))
 }
-await supervisor.stop((name) => (name === 'collab' ? storingTime : drainTime + drainMs))
+await supervisor.stop((name) => (name === 'collab' ? storingTime : drainTime + drainMs), 'postgres')
 await postgres?.stop()
 
 async function start(config: Config): Promise<void> {
@@ -99,19 +99,19 @@ function metricsPort({ METRICS_PORT: port }: Config, worker: number): string {
   return String(port === 0 || worker === -1 ? port : port + worker)
 }
 
-// PostgreSQL as a part of the service. It is restarted at the port that the other processes know. It outlives them: the
-// last step of a stop ends it.
+// PostgreSQL as a part of the service. It is restarted at the port that the other processes know.
 function postgresPart(config: Config, first: EmbeddedPostgres): Part['begin'] {
   const directory = resolve(config.DATA_DIR)
   let next: EmbeddedPostgres | null = first
   return async () => {
-    postgres = next ?? (await startEmbeddedPostgres({ directory, port: Number(new URL(first.url).port) }))
+    const running = next ?? (await startEmbeddedPostgres({ directory, port: Number(new URL(first.url).port) }))
     next = null
+    postgres = running
     return {
       name: 'postgres',
-      ended: postgres.exited.then(() => 'ended, see postgres.log'),
-      stop: async () => {},
-      kill() {},
+      ended: running.exited.then(() => 'ended, see postgres.log'),
+      stop: () => running.stop(),
+      kill: () => void running.stop(),
       lastLines: () => '',
     }
   }

@@ -45,10 +45,15 @@ export class Supervisor {
     return this.#running.get(name)
   }
 
-  /** Stops the parts that run, each with its patience in milliseconds. To be called when `stopped` is aborted. */
-  async stop(patience: (name: string) => number): Promise<void> {
-    const stopping = [...this.#running.values()].map((one) => one.stop(patience(one.name)))
-    await Promise.all([...stopping, ...this.#parts])
+  /**
+   * Stops the parts that run, each with its patience in milliseconds, and the part `last` behind the others. To be
+   * called when `stopped` is aborted.
+   */
+  async stop(patience: (name: string) => number, last: string): Promise<void> {
+    const others = [...this.#running.values()].filter(({ name }) => name !== last)
+    await Promise.all(others.map((one) => one.stop(patience(one.name))))
+    await this.#running.get(last)?.stop(patience(last))
+    await Promise.all(this.#parts)
   }
 
   /** Kills the parts that run. */

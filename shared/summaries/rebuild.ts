@@ -4,7 +4,7 @@ import { Refusal } from '../errors/errors.ts'
 import { queues } from '../jobs/queues.ts'
 import type { Jobs } from '../jobs/send.ts'
 import { enqueueRequestedJob } from '../jobs/send.ts'
-import { configuredModel } from '../models/model.ts'
+import { configuredModel, modelUnavailable } from '../models/model.ts'
 import type { VersionGuard } from '../requests/version-guard.ts'
 import { newId } from '../schema/ids.ts'
 import { digesting, type MakeDigests } from './digests.ts'
@@ -63,7 +63,7 @@ export async function rebuildByModel(
   const { tx, config } = context
   const locked = await lockRebuild(context, rebuild)
   const model = configuredModel(config, 'SUMMARY_MODEL')
-  if (model === null) throw new Refusal('model_unavailable')
+  if (model === null) throw modelUnavailable('SUMMARY_MODEL')
   const { version: sourceVersion } = requireHeading(locked.source)
   const open = await openSummaryJob(tx, { target: locked.target, sourceVersion })
   if (open !== null) return open

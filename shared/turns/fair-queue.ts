@@ -90,6 +90,12 @@ export class FairQueue<Item> {
     this.#change(requester, { running: -1, turn: true })
   }
 
+  /** The number of pieces of work of a user that run or wait. */
+  workOf(requester: Requester): number {
+    const account = this.#accounts.get(userKey(requester))
+    return account === undefined ? 0 : account.running + account.waiting
+  }
+
   /** Removes a waiting piece of work; false when the piece no longer waits. */
   remove(item: Item): boolean {
     const found = this.#waiting.find((waiting) => waiting.item === item)

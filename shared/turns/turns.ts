@@ -1,5 +1,6 @@
 import { Refusal } from '../errors/errors.ts'
-import { type Capacity, FairQueue } from './fair-queue.ts'
+import { type Capacity, FairQueue, type Requester } from './fair-queue.ts'
+import { tooManyParallel } from './parallel-calls.ts'
 import { currentCall } from './requester.ts'
 
 /** The bounds of the queue, and the longest time that the work of a request waits for its turn, in milliseconds. */
@@ -7,8 +8,9 @@ type Limits = Capacity & { patienceMs: number }
 
 /**
  * Bounds the heavy work that runs at a time in this process, in an order that is fair to workspaces and their users
- * (api/guide/limits.md#turns). A request that finds the queue full, or waits for too long, is refused with 503
- * `service_unavailable` and `Retry-After`. Work outside a request, such as a job, waits as long as necessary.
+ * (api/guide/limits.md#turns). A request that finds the queue full, or waits for too long, is refused: with 429
+ * `rate_limited` if its user has other work in the queue, otherwise with 503 `service_unavailable`. Work outside a
+ * request, such as a job, waits as long as necessary.
  */
 export class Turns {
   readonly #limits: Limits
@@ -31,7 +33,7 @@ export class Turns {
   async run<T>(work: () => Promise<T>): Promise<T> {
     const { requester, signal } = currentCall()
     signal?.throwIfAborted()
-    await this.#wait(signal)
+    await this.#wait(requester, signal)
     try {
       return await work()
     } finally {
@@ -40,19 +42,20 @@ export class Turns {
     }
   }
 
-  #wait(signal: AbortSignal | null): Promise<void> {
+  #wait(requester: Requester, signal: AbortSignal | null): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const leave = (reason: unknown) => {
       if (this.#queue.remove(piece)) piece.refuse(reason)
     }
     const onAbort = () => leave(signal?.reason)
     const isRequest = signal !== null
-    const timer = isRequest ? setTimeout(() => leave(busy()), this.#limits.patienceMs) : undefined
+    const timer = isRequest ? setTimeout(() => leave(this.#busy(requester)), this.#limits.patienceMs) : undefined
     const settle = () => {
       clearTimeout(timer)
       signal?.removeEventListener('abort', onAbort)
     }
     const piece: Piece = {
+      requester,
       start() {
         settle()
         resolve()
@@ -63,9 +66,15 @@ export class Turns {
       },
     }
     signal?.addEventListener('abort', onAbort)
-    this.#queue.add(currentCall().requester, piece, { unbounded: !isRequest })?.refuse(busy())
+    const refused = this.#queue.add(requester, piece, { unbounded: !isRequest })
+    refused?.refuse(this.#busy(refused.requester))
     this.#startNext()
     return promise
+  }
+
+  #busy(requester: Requester): Refusal {
+    if (this.#queue.workOf(requester) > 0) return tooManyParallel()
+    return new Refusal('service_unavailable', { headers: { 'Retry-After': '30' }, cause: 'no turn was free' })
   }
 
   #startNext(): void {
@@ -77,8 +86,4 @@ export class Turns {
  * A piece of work in the queue: `start` is called when its turn comes, `refuse` when it leaves the queue without a
  * turn.
  */
-type Piece = { start: () => void; refuse: (reason: unknown) => void }
-
-function busy(): Refusal {
-  return new Refusal('service_unavailable', { headers: { 'Retry-After': '30' }, cause: 'no turn was free' })
-}
+type Piece = { requester: Requester; start: () => void; refuse: (reason: unknown) => void }

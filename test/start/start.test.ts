@@ -13,7 +13,6 @@ import { workerTypes } from '../../workers/types.ts'
 import { Person } from '../support/collab.ts'
 import { onlyLong } from '../support/run-options.ts'
 import { type Test, t } from '../support/tap.ts'
-import { Visitor } from '../support/visitor.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const directory = mkdtempSync(join(tmpdir(), 'documents-start-'))
@@ -23,31 +22,27 @@ t.teardown(() => rmSync(directory, { recursive: true, force: true }))
 const readyTime = 120_000
 const stopTime = 30_000
 const linuxOnly = { skip: process.platform !== 'linux' }
+const atLength = { skip: onlyLong.skip || linuxOnly.skip }
 
 t.test('a fresh folder becomes a service that its owner can use at once and stops without a trace', async (t) => {
   const service = start()
-  await service.printed(/^Docs .*$/m, readyTime)
-  const [, token, url] = await service.printed(/^Try +curl -H 'Authorization: Bearer (svc_\S+)' (\S+)$/m, readyTime)
-  const answer = await fetch(url ?? '', { headers: { authorization: `Bearer ${token}` } })
+  const ready = await service.ready()
+  const { token } = JSON.parse(readFileSync(join(directory, 'bootstrap.json'), 'utf8'))
+  t.match(ready.owner, /bootstrap\.json$/)
+  t.notMatch(service.output(), /svc_tok|login\/link#/, 'a log keeps no secret')
+  const url = `${ready.api}/me`
+  const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` } })
   t.equal(answer.status, 200)
-  t.equal(JSON.parse(readFileSync(join(directory, 'bootstrap.json'), 'utf8')).token, token)
-
-  const [, link = ''] = await service.printed(/^Open +(\S+) signs you in/m, readyTime)
-  const owner = new Visitor(new URL(link).origin)
-  const used = await owner.submit({ page: '/login/link', fields: { code: link } })
-  t.match(used, { status: 303, location: '/' }, 'the printed link opens the pages')
-  t.match((await owner.get('/account/tokens')).html, 'owner@localhost')
-  t.notMatch(readFileSync(join(directory, 'bootstrap.json'), 'utf8'), link.split('#')[1])
 
   const { data: me } = (await answer.json()) as { data: { collaboration_url: string } }
   const live = me.collaboration_url
-  t.equal(live, `${new URL(url ?? '').origin.replace('http', 'ws')}/collab`, 'one address serves everything')
-  await service.printed(new RegExp(`^Live +${live}$`, 'm'), readyTime)
+  t.equal(live, `${new URL(url).origin.replace('http', 'ws')}/collab`, 'one address serves everything')
+  t.equal(ready.live, live)
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const made = { method: 'POST', headers, body: JSON.stringify({ title: 'Elephants' }) }
   const created = await fetch(`${new URL('documents', url)}`, made)
   const { id } = ((await created.json()) as { data: { id: string } }).data
-  const person = await Person.open({ url: live, token: token ?? '', documentId: id })
+  const person = await Person.open({ url: live, token, documentId: id })
   person.textAt(0).insert(0, 'typed')
   await person.saved()
   person.close()
@@ -57,7 +52,7 @@ t.test('a fresh folder becomes a service that its owner can use at once and stop
   t.match(second.output(), /is in use, process \d+ already runs its PostgreSQL/)
 
   await t.test('whoever gets hold of the service gets neither its machine nor the files on it', linuxOnly, (t) =>
-    checkConfinement(t, service.output()),
+    checkConfinement(t, ready.api),
   )
 
   service.child.kill('SIGTERM')
@@ -66,66 +61,96 @@ t.test('a fresh folder becomes a service that its owner can use at once and stop
 })
 
 t.test(
-  'a later start keeps the token to itself and goes down as a whole when one process dies',
+  'a process that dies is restarted alone, PostgreSQL included, and each death is one line',
   linuxOnly,
   async (t) => {
     const service = start()
-    await service.printed(/^Token +in .*bootstrap\.json$/m, readyTime)
-    t.notMatch(service.output(), /svc_|login\/link#/)
+    const { api } = await service.ready()
     const workers = left().filter(({ command }) => command.includes('workers/main.ts'))
     t.equal(workers.length, 1, 'one process does what all worker types of the Procfile do')
     t.strictSame(workers[0]?.command.split('workers/main.ts ')[1]?.split(' '), Object.keys(workerTypes))
-    process.kill(workers[0]?.pid ?? 0, 'SIGKILL')
-    t.equal(await service.ended(stopTime), 1)
-    t.match(service.output(), 'workers ended by SIGKILL; stopping everything')
-    t.same(left(), [])
-  },
-)
-
-t.test(
-  'text of a killed live editing process is stored by the next start, at the same address',
-  { skip: onlyLong.skip || linuxOnly.skip },
-  async (t) => {
-    const PORT = String(await freePort({}))
-    const service = startWith({ PORT, COLLAB_DEBOUNCE_MS: '60000', COLLAB_MAX_DEBOUNCE_MS: '60000' })
-    await service.printed(/^API /m, readyTime)
     const { token } = JSON.parse(readFileSync(join(directory, 'bootstrap.json'), 'utf8'))
-    const api = `http://localhost:${PORT}/api/v1`
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-    const created = await fetch(`${api}/documents`, { method: 'POST', headers, body: '{"title":"Elephants"}' })
-    const { id } = ((await created.json()) as { data: { id: string } }).data
-    const person = await Person.open({ url: `ws://localhost:${PORT}/collab`, token, documentId: id })
-    t.teardown(() => person.close())
-    person.textAt(0).insert(0, 'unsaved')
-    while (person.provider.hasUnsyncedChanges) await sleep(5)
-    const [live] = left().filter(({ command }) => command.includes('api/collab/main.ts'))
-    process.kill(live?.pid as number, 'SIGKILL')
-    t.equal(await service.ended(stopTime), 1)
-    t.match(service.output(), 'collab ended by SIGKILL; stopping everything')
-
-    const next = startWith({ PORT })
-    await next.printed(/^API /m, readyTime)
-    await person.saved()
-    t.match(await (await fetch(`${api}/documents/${id}/content`, { headers })).text(), 'unsaved')
-    next.child.kill('SIGTERM')
-    t.equal(await next.ended(stopTime), 0)
-  },
-)
-
-t.test(
-  'worker types can be run and watched apart, as a large installation runs them',
-  { skip: onlyLong.skip || linuxOnly.skip },
-  async (t) => {
-    const service = start('--', '--apart')
-    await service.printed(/^API /m, readyTime)
-    const types = left().flatMap(({ command }) => command.split('node workers/main.ts ')[1] ?? [])
-    t.equal(left().filter(({ command }) => command === 'node api/collab/main.ts').length, 1)
-    t.strictSame(types.sort(), Object.keys(workerTypes).sort())
+    const [postmaster = ''] = readFileSync(join(directory, 'postgres/postmaster.pid'), 'utf8').split('\n')
+    const parts = { workers: workers[0]?.pid, api: idOf('node api/main.ts'), postgres: Number(postmaster) }
+    for (const [name, pid] of Object.entries(parts)) {
+      const made = await fetch(`${api}/documents`, { method: 'POST', headers, body: JSON.stringify({ title: name }) })
+      t.equal(made.status, 201, `before the death of ${name}`)
+      const { id } = ((await made.json()) as { data: { id: string } }).data
+      process.kill(pid ?? 0, 'SIGKILL')
+      await service.printed(
+        new RegExp(`"process":"${name}",.*"restart_in_seconds":1,.*"msg":"a process ended"`),
+        stopTime,
+      )
+      const origin = new URL(api).origin
+      while (!(await fetch(`${origin}/readyz`).then(isWhole, () => false))) await sleep(50)
+      t.equal((await fetch(`${api}/documents/${id}`, { headers })).status, 200, 'nothing acknowledged is lost')
+    }
+    t.equal(service.output().match(/"msg":"a process ended"/g)?.length, 3)
+    for (const line of service
+      .output()
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('>'))) {
+      t.ok(line.startsWith('{') && JSON.parse(line).service, 'each line is JSON and says which process has written it')
+    }
     service.child.kill('SIGTERM')
     t.equal(await service.ended(stopTime), 0)
     t.same(left(), [])
   },
 )
+
+t.test('a process that keeps ending is named with its last words, in the log and at /readyz', atLength, async (t) => {
+  const service = start()
+  const { api } = await service.ready()
+  const kill = setInterval(() => {
+    for (const { pid, command } of left()) if (command.startsWith('node api/collab')) process.kill(pid, 'SIGKILL')
+  }, 100)
+  t.teardown(() => clearInterval(kill))
+  await service.printed(/"process":"collab","reason":"ended by SIGKILL","restart_in_seconds":30,"output":/, readyTime)
+  const readiness = await fetch(`${new URL(api).origin}/readyz`)
+  t.match(await readiness.json(), { status: 'ok', down: ['collab'] })
+  t.equal(service.output().match(/"msg":"a process keeps ending"/g)?.length, 1)
+  clearInterval(kill)
+  service.child.kill('SIGTERM')
+  t.equal(await service.ended(stopTime), 0)
+})
+
+t.test('text of a killed live editing process is stored by the next one, at the same address', atLength, async (t) => {
+  const PORT = String(await freePort({}))
+  const service = startWith({ PORT, COLLAB_DEBOUNCE_MS: '60000', COLLAB_MAX_DEBOUNCE_MS: '60000' })
+  await service.ready()
+  const { token } = JSON.parse(readFileSync(join(directory, 'bootstrap.json'), 'utf8'))
+  const api = `http://localhost:${PORT}/api/v1`
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const created = await fetch(`${api}/documents`, { method: 'POST', headers, body: '{"title":"Elephants"}' })
+  const { id } = ((await created.json()) as { data: { id: string } }).data
+  const person = await Person.open({ url: `ws://localhost:${PORT}/collab`, token, documentId: id })
+  t.teardown(() => person.close())
+  person.textAt(0).insert(0, 'unsaved')
+  while (person.provider.hasUnsyncedChanges) await sleep(5)
+  const [live] = left().filter(({ command }) => command.includes('api/collab/main.ts'))
+  process.kill(live?.pid as number, 'SIGKILL')
+  await person.saved()
+  t.match(await (await fetch(`${api}/documents/${id}/content`, { headers })).text(), 'unsaved')
+  service.child.kill('SIGTERM')
+  t.equal(await service.ended(stopTime), 0)
+})
+
+t.test('worker types can be run and watched apart, as a large installation runs them', atLength, async (t) => {
+  const METRICS_PORT = String(await freePort({}))
+  const service = startWith({ METRICS_PORT }, '--', '--apart')
+  await service.ready()
+  for (const index of Object.keys(workerTypes).keys()) {
+    const metrics = await fetch(`http://localhost:${Number(METRICS_PORT) + index}/metrics`)
+    t.equal(metrics.status, 200, `metrics of worker ${index}`)
+  }
+  const types = left().flatMap(({ command }) => command.split('node workers/main.ts ')[1] ?? [])
+  t.equal(left().filter(({ command }) => command === 'node api/collab/main.ts').length, 1)
+  t.strictSame(types.sort(), Object.keys(workerTypes).sort())
+  service.child.kill('SIGTERM')
+  t.equal(await service.ended(stopTime), 0)
+  t.same(left(), [])
+})
 
 t.test('a port that is taken is named, for live editing as for the API', async (t) => {
   const taken = createServer().listen(0)
@@ -169,8 +194,7 @@ t.test(
     rmSync(join(directory, 'documents.password'))
 
     const service = start()
-    await service.printed(/^API /m, readyTime)
-    const [, origin] = /^API +(\S+)/m.exec(service.output()) ?? []
+    const { api: origin } = await service.ready()
     const { token } = JSON.parse(readFileSync(join(directory, 'bootstrap.json'), 'utf8'))
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
     const body = JSON.stringify({ title: 'Elephants' })
@@ -200,8 +224,7 @@ t.test(
   },
 )
 
-// `output` is what the service has printed.
-async function checkConfinement(t: Test, output: string): Promise<void> {
+async function checkConfinement(t: Test, api: string): Promise<void> {
   const [pid = '', , , port = ''] = readFileSync(join(directory, 'postgres/postmaster.pid'), 'utf8').split('\n')
   const own = await connect(t, { role: 'documents', port })
   for (const attempt of [
@@ -220,7 +243,7 @@ async function checkConfinement(t: Test, output: string): Promise<void> {
   const users = `SELECT DISTINCT usename FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`
   t.same((await superuser.query(users)).rows, [{ usename: 'documents' }], 'every process is that role')
   t.same(listeners(port), ['0100007F'], 'PostgreSQL listens on this machine alone')
-  const [, apiPort = ''] = /^API +http:\/\/localhost:(\d+)/m.exec(output) ?? []
+  const { port: apiPort } = new URL(api)
   t.same(listeners(apiPort), ['0100007F'], 'and so does the API until HOST says otherwise')
 
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
@@ -268,6 +291,11 @@ function startWith(settings: Record<string, string>, ...words: string[]) {
   return {
     child,
     output: () => output,
+    /** The line that says that everything is ready. */
+    ready: async (): Promise<{ api: string; live: string; owner: string }> => {
+      const printed = untilPrinted(child, /^\{.*"msg":"ready"\}$/m, () => output)
+      return JSON.parse((await within(readyTime, printed, () => output))[0])
+    },
     ended: (patience: number) => within(patience, code, () => output),
     printed: (line: RegExp, patience: number) =>
       within(
@@ -276,6 +304,10 @@ function startWith(settings: Record<string, string>, ...words: string[]) {
         () => output,
       ),
   }
+}
+
+async function isWhole(readiness: Response): Promise<boolean> {
+  return readiness.ok && !('down' in ((await readiness.json()) as object))
 }
 
 async function untilPrinted(child: ChildProcess, line: RegExp, output: () => string): Promise<RegExpExecArray> {

@@ -80,8 +80,9 @@ export async function startWholeService(options: { directory: string; env?: Sett
   const { directory, within = [] } = options
   const env = { LOG_LEVEL: 'warn', COLLAB_PORT: '0', ...options.env, DATA_DIR: directory, PORT: '0' }
   const started = startProcess('shared/start/start.ts', { env, location: { within, address: '127.0.0.1' } })
-  await until(started, async () => /^API /m.test(started.output()))
-  const [, origin = ''] = /^API +(\S+)\/api\/v1$/m.exec(started.output()) ?? []
+  const ready = /"api":"(\S+?)\/api\/v1".*"msg":"ready"/
+  await until(started, async () => ready.test(started.output()))
+  const [, origin = ''] = ready.exec(started.output()) ?? []
   const { token } = JSON.parse(readFileSync(join(directory, 'bootstrap.json'), 'utf8')) as { token: string }
   return { ...started, origin, token }
 }

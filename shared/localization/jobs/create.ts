@@ -6,7 +6,7 @@ import { Refusal } from '../../errors/errors.ts'
 import { queues } from '../../jobs/queues.ts'
 import type { Jobs } from '../../jobs/send.ts'
 import { enqueueRequestedJob } from '../../jobs/send.ts'
-import { configuredModel } from '../../models/model.ts'
+import { configuredModel, modelUnavailable } from '../../models/model.ts'
 import { enforceTranslationQuota } from '../../quotas/translation.ts'
 import { newId } from '../../schema/ids.ts'
 import type { Actor } from '../audit.ts'
@@ -30,7 +30,7 @@ export async function createJob(
   const { found, named } = await findWritable(tx, input, (members) => findTarget(tx, members, input))
   const source = requireSource(found)
   const model = configuredModel(config, 'TRANSLATION_MODEL')
-  if (model === null) throw new Refusal('model_unavailable')
+  if (model === null) throw modelUnavailable('TRANSLATION_MODEL')
   const target = named ?? refuseLocale(input.request)
   // `lockPair` keeps both bodies from changing until the commit. So the selected units fit the body versions that the
   // job names.

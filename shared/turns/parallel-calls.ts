@@ -1,0 +1,48 @@
+import pLimit, { type LimitFunction } from 'p-limit'
+import { Refusal } from '../errors/errors.ts'
+
+// The writes of one user that run at a time in this process, and those that may wait. A waiting call has no connection
+// to the database, and its body is not read yet.
+const maxRunning = 6
+const maxWaiting = 64
+const patienceMs = 10_000
+
+const limits = new Map<string, LimitFunction>()
+
+/**
+ * Runs a write of a user when fewer than `maxRunning` of that user run. Refuses with 429 `rate_limited` when too many
+ * wait already or the wait takes too long. Rejects with the reason of `signal` when nobody waits for the answer.
+ */
+export async function oneOfParallel<T>(
+  userId: string,
+  { signal, work }: { signal: AbortSignal; work: () => Promise<T> },
+): Promise<T> {
+  const limit = limits.get(userId) ?? pLimit(maxRunning)
+  if (limit.pendingCount >= maxWaiting) throw tooManyParallel()
+  limits.set(userId, limit)
+  const patience = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)])
+  const { promise: left, reject: leave } = Promise.withResolvers<never>()
+  const onAbort = () => leave(signal.aborted ? signal.reason : tooManyParallel())
+  patience.addEventListener('abort', onAbort)
+  const ended = limit(async () => {
+    if (patience.aborted) return undefined as T
+    patience.removeEventListener('abort', onAbort)
+    return work()
+  })
+  void ended
+    .catch(() => {})
+    .then(() => {
+      if (limit.activeCount + limit.pendingCount === 0 && limits.get(userId) === limit) limits.delete(userId)
+    })
+  return Promise.race([ended, left])
+}
+
+/** The refusal 429 of surplus parallel work of one user. It asks for different pauses, so that not all come at once. */
+export function tooManyParallel(): Refusal {
+  const seconds = Math.random() < 0.5 ? 1 : 2
+  return new Refusal('rate_limited', {
+    message: 'Too many parallel requests. Send fewer at a time.',
+    details: { bucket: 'concurrency', retry_after: seconds },
+    headers: { 'Retry-After': String(seconds) },
+  })
+}
