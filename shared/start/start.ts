@@ -17,7 +17,8 @@ import { type Part, Supervisor } from './supervisor.ts'
  * `npm start` and `npm run dev` run the whole service. They start PostgreSQL unless DATABASE_URL names one, run the
  * Procfile's release step, and create the owner of an empty database. Then they start every process of the Procfile.
  * The workers share one process unless `--apart` is given. Until the service is ready, anything that fails stops
- * everything. From then on, what ends is restarted (`supervisor.ts`). `--watch` restarts a process whose sources change.
+ * everything. From then on, what ends is restarted (`supervisor.ts`). `--watch` also restarts a process whose sources
+ * change.
  *
  * On a terminal, the output is for people. Elsewhere each line is a JSON object, as a log collector wants it.
  */
