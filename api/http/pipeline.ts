@@ -123,9 +123,9 @@ export type Admitted = Incoming & { caller: Caller }
  * some writes of a user run at a time (`parallel-calls.ts`).
  */
 export function inTurn<T>({ spec }: Pipeline, { caller, address, signal }: Admitted, work: () => Promise<T>) {
-  const requester = spec.access === 'anyone' ? visitor(address) : requesterOf(caller)
-  const inTurn = () => onBehalfOf(requester, work, { signal })
-  return isRead(spec) ? inTurn() : oneOfParallel(requester.userId, { signal, work: inTurn })
+  if (spec.access === 'anyone') return onBehalfOf(visitor(address), work, { signal })
+  const inTurn = () => onBehalfOf(requesterOf(caller), work, { signal })
+  return isRead(spec) ? inTurn() : oneOfParallel(caller.userId, { signal, work: inTurn })
 }
 
 /**

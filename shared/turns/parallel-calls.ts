@@ -3,9 +3,9 @@ import { Refusal } from '../errors/errors.ts'
 
 // The writes of one user that run at a time in this process, and those that may wait. A waiting call has no connection
 // to the database, and its body is not read yet.
-const maxRunning = 6
-const maxWaiting = 64
-const patienceMs = 10_000
+const maxRunning = 8
+const maxWaiting = 500
+const patienceMs = 20_000
 
 const limits = new Map<string, LimitFunction>()
 

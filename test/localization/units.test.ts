@@ -1,10 +1,11 @@
+import { sql } from '../../shared/database/database.ts'
 import { h, node, p, text, ul } from '../document/build.ts'
 import { bodyOf, put, refused } from '../support/documents.ts'
 import { sharedService } from '../support/service.ts'
 import { t } from '../support/tap.ts'
 import { edit, ok, review, statusesOf, translate, unitsOf } from '../support/translations.ts'
 
-const { signUp } = await sharedService()
+const { signUp, database } = await sharedService()
 
 t.test('units are the paragraphs and headings with text, at any depth, in the order of the source', async (t) => {
   const ada = await signUp()
@@ -203,6 +204,30 @@ t.test('preparing maps a translation that somebody wrote alone, and changes no w
   const viewer = await signUp({ role: 'viewer', workspace: ada.email })
   refused(t, await viewer.post(path), { status: 403, code: 'forbidden' })
   refused(t, await ada.post(path, { align: 'by_magic' }), { status: 400, code: 'invalid_request' })
+})
+
+t.test('a preparation maps no block twice, and drops units of texts that are gone', async (t) => {
+  const ada = await signUp()
+  const { source, target } = await translate(ada, [p('one'), p('two')], { mode: 'blank' })
+  ok(await put(ada, target, [p('deux'), p('un')]))
+  const [, second] = await unitsOf(ada, target)
+  const [deux, un] = (await bodyOf(ada, target)).blocks.map(({ attrs }) => attrs.id)
+  ok(await review(ada, target, { unit: second?.id ?? '', review_status: 'current', target_block_ids: [deux] }))
+  await database.query(sql.unsafe`
+    INSERT INTO translation_units (workspace_id, id, target_document_id, source_block_id, source_hash)
+    SELECT workspace_id, 'tu_01KAM5Z8Q00000000000000000', target_document_id, 'block_01KAM5Z8Q00000000000000000', 'x'
+    FROM translation_units WHERE id = ${second?.id ?? ''}`)
+  t.match(ok(await ada.post(`/documents/${source.id}/translations/${target}/prepare`)).data, {
+    unit_count: 2,
+    mapped: 1,
+  })
+  t.strictSame(
+    (await unitsOf(ada, target)).map(({ source_text, target_block_ids }) => [source_text, target_block_ids]),
+    [
+      ['one', [un]],
+      ['two', [deux]],
+    ],
+  )
 })
 
 t.test('without its source a translation lives on without units', async (t) => {

@@ -47,6 +47,7 @@ t.test('anyone reads the description and the reference without a token', async (
   }
   t.match(reference.text, 'Also served as `PATCH /documents/{id}/translations/{targetDocId}`')
   t.equal(reference.text.match(/^curl /gm)?.length, Object.keys(tags).length, 'a call of every noun for the shell')
+  t.match(reference.text, /\n## Documents\n[^`]+```sh\ncurl -X POST /, 'a write, which shows a body')
   t.match(reference.text, '| `taskItem` | yes | `paragraph block*` |', 'the node table of bodies is published')
 })
 

@@ -5,12 +5,20 @@ import { t } from '../support/tap.ts'
 const service = await sharedService()
 const text = 'An elephant drinks a hundred litres a day. '.repeat(95)
 
-t.test('a script that creates 200 documents at once gets them all stored by waiting as it is told', async (t) => {
+t.test('a script that creates 200 documents at once gets them all stored', async (t) => {
+  const ada = await service.signUp()
+  const create = (_: unknown, index: number) =>
+    ada.post('/documents', { title: `Document ${index}`, content: { format: 'markdown', content: text } })
+  const replies = await Promise.all(Array.from({ length: 200 }, create))
+  t.ok(replies.every(({ status }) => status === 201))
+})
+
+t.test('surplus writes are told to wait for a second or two, and are all stored then', async (t) => {
   const ada = await service.signUp()
   let refused = 0
   const stored = new Set<string>()
   const create = async (title: string): Promise<void> => {
-    const reply = await ada.post('/documents', { title, content: { format: 'markdown', content: text } })
+    const reply = await ada.post('/knowledge-bases', { name: title })
     if (reply.status === 201) {
       stored.add(reply.body.data.id)
       return
@@ -24,9 +32,9 @@ t.test('a script that creates 200 documents at once gets them all stored by wait
     await sleep(after * 1000)
     await create(title)
   }
-  await Promise.all(Array.from({ length: 200 }, (_, index) => create(`Document ${index}`)))
+  await Promise.all(Array.from({ length: 540 }, (_, index) => create(`Base ${index}`)))
   t.ok(refused > 0)
-  t.equal(stored.size, 200)
+  t.equal(stored.size, 540)
 })
 
 t.test('the writes of one user do not make another user wait or fail', async (t) => {

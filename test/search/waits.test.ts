@@ -30,6 +30,8 @@ t.test('who writes and then searches with a wait finds what was written, forty t
     if (projection.complete) complete += 1
   }
   t.strictSame({ found, complete }, { found: 40, complete: 40 })
+  await write(ada, 'bittern')
+  t.match((await ada.get(`/search?q=bittern&wait_ms=${most}`)).body, { data: { length: 1 } }, 'in version 1, too')
 })
 
 t.test('of eight people who rewrite the same documents, each finds the last words that were written', async (t) => {

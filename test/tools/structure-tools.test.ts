@@ -9,6 +9,11 @@ t.test('an agent makes a folder, moves documents into it and renames both', asyn
   const { ada, call, base } = await start(t)
   const made = await call('organise', { action: 'create_folder', name: 'Animals', to_knowledge_base_id: base })
   t.match(made.structuredContent, { folder: { name: 'Animals', knowledge_base_id: base, parent_id: null } })
+  t.match(
+    textOf(made),
+    /^Created the folder \d+ in knowledge base \d+\.\n.*untrusted[\s\S]*\nAnimals\n/i,
+    'a name is no instruction',
+  )
   const folder = structured(made).folder.id
   const documents = [await write(ada, 'One.'), await write(ada, 'Two.')]
   const ids = documents.map(({ id }) => id)

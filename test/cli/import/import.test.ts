@@ -123,6 +123,19 @@ t.test('a folder of Markdown becomes documents that link to each other and show 
   t.match(again, { code: 0, result: { documents: 4, knowledge_base_id: result.knowledge_base_id, failed: [] } })
 })
 
+t.test('a damaged file of an archive is named, and hidden files are left out', async (t) => {
+  const bytes = await zip({ 'good.md': 'good', 'bad.md': 'bad', '.secret.md': 'secret', 'img/.x/y.md': 'secret' })
+  // The checksum of a file stands 16 bytes behind the start of its entry in the directory of the archive.
+  const entry = bytes.indexOf('bad.md', bytes.indexOf(Buffer.from([0x50, 0x4b, 1, 2]))) - 46
+  bytes.writeUInt32LE((bytes.readUInt32LE(entry + 16) ^ 1) >>> 0, entry + 16)
+  const archive = join(t.testdir(), 'notes.zip')
+  await writeFile(archive, bytes)
+  const ada = await home.signUp()
+  const { code, result } = await runImport([archive], ada)
+  t.equal(code, 1)
+  t.match(result, { documents: 1, failed: [{ name: 'bad.md' }], skipped: { hidden: 2 } })
+})
+
 t.test('front matter becomes tags and properties, and leaves again with the Markdown of an export', async (t) => {
   const front = [
     '# a comment',

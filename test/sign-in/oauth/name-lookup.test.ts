@@ -32,7 +32,11 @@ t.test(
 )
 
 t.test('names whose servers never answer keep no other name waiting, and a name must not point inside', async (t) => {
-  const server = await startNameServer(t, { 'inside.test': '10.0.0.1', 'mapped.test': '127.0.0.1' })
+  const server = await startNameServer(t, {
+    'inside.test': ['10.0.0.1'],
+    'mapped.test': ['127.0.0.1'],
+    'partly-inside.test': ['192.0.2.1', '93.184.215.14', '10.0.0.1'],
+  })
   const fetchName = (name: string, signal: AbortSignal) =>
     fetchPublic(`https://${name}/`, {
       headers: new Headers(),
@@ -44,7 +48,7 @@ t.test('names whose servers never answer keep no other name waiting, and a name 
   const silent = Array.from({ length: 20 }, (_, n) => fetchName(`silent${n}.test`, abort.signal))
   for (const fetched of silent) fetched.catch(() => {})
   await server.asked('silent19.test')
-  for (const name of ['inside.test', 'mapped.test', 'localhost', 'a.localhost.']) {
+  for (const name of ['inside.test', 'mapped.test', 'partly-inside.test', 'localhost', 'a.localhost.']) {
     await t.rejects(fetchName(name, AbortSignal.timeout(2500)), PrivateAddressError, name)
   }
   await t.rejects(fetchName('unknown.test', AbortSignal.timeout(2500)), { code: 'ENOTFOUND' })
@@ -57,7 +61,7 @@ t.test('names whose servers never answer keep no other name waiting, and a name 
  * answer for names that begin with `silent`, and says of all others that they do not exist. `asked` resolves when it
  * has been asked for a name.
  */
-async function startNameServer(t: Test, known: Record<string, string>) {
+async function startNameServer(t: Test, known: Record<string, string[]>) {
   const socket = createSocket('udp4')
   const seen = new Set<string>()
   const waiting = new Map<string, () => void>()
@@ -75,17 +79,15 @@ async function startNameServer(t: Test, known: Record<string, string>) {
     const question = query.subarray(12, at + 5)
     const type = query.readUInt16BE(at + 1)
     const found = known[name]
-    const isFound = found !== undefined && type === 1
+    const addresses = type === 1 ? (found ?? []) : []
     // RFC 1035, section 4.1: id, flags with the code of the answer (3 is no such name), and the counts of the sections.
     const header = Buffer.alloc(12)
     query.copy(header, 0, 0, 2)
     header.writeUInt16BE(found === undefined ? 0x8183 : 0x8180, 2)
     header.writeUInt16BE(1, 4)
-    header.writeUInt16BE(isFound ? 1 : 0, 6)
-    const record = isFound
-      ? Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, ...found.split('.').map(Number)])
-      : ''
-    socket.send(Buffer.concat([header, question, Buffer.from(record)]), port, address)
+    header.writeUInt16BE(addresses.length, 6)
+    const records = addresses.flatMap((one) => [0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, ...one.split('.').map(Number)])
+    socket.send(Buffer.concat([header, question, Buffer.from(records)]), port, address)
   })
   socket.bind(0, '127.0.0.1')
   await once(socket, 'listening')

@@ -1,11 +1,13 @@
 import type { BrowserContextOptions } from 'playwright-core'
-import { lookAtEveryView, violationsOf } from '../../../pages/browser/axe.ts'
-import { noChromium, startChromium } from '../../../pages/browser/chromium.ts'
-import { t } from '../../../support/tap.ts'
-import { signedInVisitor } from '../../../support/visitor.ts'
-import { startSearchService, untilFresh } from '../../../support/workers.ts'
+import { onlyLong } from '../../support/run-options.ts'
+import { t } from '../../support/tap.ts'
+import { signedInVisitor } from '../../support/visitor.ts'
+import { startSearchService, untilFresh } from '../../support/workers.ts'
+import { lookAtEveryView, violationsOf } from './axe.ts'
+import { noChromium, startChromium } from './chromium.ts'
 
 const skip = noChromium
+const atLength = { skip: skip || onlyLong.skip }
 const service = skip ? null : await startSearchService(t)
 const texts = {
   Elephants: '# Water\n\nAn elephant drinks a hundred litres a day.\n\n```\nlitres = 100\n```',
@@ -13,7 +15,7 @@ const texts = {
   المكتبة: 'المكتبة الوطنية تحفظ الوثائق القديمة litres',
 }
 
-t.test('a person who never leaves the keyboard sees hits while typing, and opens one', { skip }, async (t) => {
+t.test('a person who never leaves the keyboard sees hits while typing, and opens one', atLength, async (t) => {
   const { open } = await reader(t)
   const { page, complaints } = await open()
   await page.goto(`${service?.origin}/search`)
@@ -73,7 +75,7 @@ t.test('a filter narrows at once, and what is typed in parts is searched when it
   t.same(complaints, [])
 })
 
-t.test('the page is accessible, in light and in dark, and fits a telephone', { skip }, async (t) => {
+t.test('the page is accessible, in light and in dark, and fits a telephone', atLength, async (t) => {
   const { open } = await reader(t)
   const { page } = await open()
   for (const path of ['/search?q=litres&tag=big', '/search?q=litres', '/search?q=hundrad', '/search?q=-x']) {
