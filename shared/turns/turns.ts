@@ -44,12 +44,12 @@ export class Turns {
 
   #wait(requester: Requester, signal: AbortSignal | null): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const leave = (reason: unknown) => {
-      if (this.#queue.remove(piece)) piece.refuse(reason)
+    const leave = (reason: () => unknown) => {
+      if (this.#queue.remove(piece)) piece.refuse(reason())
     }
-    const onAbort = () => leave(signal?.reason)
+    const onAbort = () => leave(() => signal?.reason)
     const isRequest = signal !== null
-    const timer = isRequest ? setTimeout(() => leave(this.#busy(requester)), this.#limits.patienceMs) : undefined
+    const timer = isRequest ? setTimeout(() => leave(() => this.#busy(requester)), this.#limits.patienceMs) : undefined
     const settle = () => {
       clearTimeout(timer)
       signal?.removeEventListener('abort', onAbort)

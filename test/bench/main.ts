@@ -18,6 +18,7 @@ import { measureJobs } from './jobs.ts'
 import { measureLocalization } from './localization.ts'
 import { measureMarkdownImport } from './markdown-import.ts'
 import { measureMix } from './mix.ts'
+import { measureParallel } from './parallel.ts'
 import { measureProcesses } from './processes.ts'
 import { measureRelevance } from './relevance.ts'
 import { measureSearch } from './search.ts'
@@ -32,6 +33,7 @@ import { measureWrites } from './writes.ts'
 const measurements = {
   writes: measureWrites,
   mix: measureMix,
+  parallel: measureParallel,
   follow: measureFollow,
   growth: measureGrowth,
   bodies: measureBodies,

@@ -70,7 +70,7 @@ t.test('a full queue sends away what comes, but never for the surplus of another
   let end = () => {}
   const busy = ask(turns, 'ada', () => new Promise<void>((resolve) => (end = resolve)))
   const asked = ['a1', 'a2', 'a3'].map((name) => ask(turns, 'ada', async () => order.push(name)))
-  const refused = { code: 'service_unavailable', headers: { 'Retry-After': '30' } }
+  const refused = { code: 'rate_limited', details: { bucket: 'concurrency' } }
   await t.rejects(asked[2] as Promise<number>, refused, 'the third of a user who may have two')
   const other = { workspaceId: 'two', userId: 'bob' }
   const small = onBehalfOf(other, () => turns.run(async () => order.push('b1')), {

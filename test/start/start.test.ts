@@ -25,7 +25,7 @@ const linuxOnly = { skip: process.platform !== 'linux' }
 const atLength = { skip: onlyLong.skip || linuxOnly.skip }
 
 t.test('a fresh folder becomes a service that its owner can use at once and stops without a trace', async (t) => {
-  const service = start()
+  const service = startWith({ LOG_LEVEL: 'info' })
   const ready = await service.ready()
   const { token } = JSON.parse(readFileSync(join(directory, 'bootstrap.json'), 'utf8'))
   t.match(ready.owner, /bootstrap\.json$/)
@@ -50,6 +50,29 @@ t.test('a fresh folder becomes a service that its owner can use at once and stop
   const second = start()
   t.equal(await second.ended(readyTime), 1)
   t.match(second.output(), /is in use, process \d+ already runs its PostgreSQL/)
+
+  await t.test('ordinary refusals are no errors in the log', async (t) => {
+    const call = async (path: string, body?: object, further: Record<string, string> = {}) => {
+      const method = body === undefined ? 'GET' : 'POST'
+      const answer = await fetch(`${ready.api}${path}`, {
+        method,
+        headers: { ...headers, ...further },
+        ...(body && { body: JSON.stringify(body) }),
+      })
+      return { status: answer.status, text: await answer.text() }
+    }
+    const unavailable = await call(`/documents/${id}/summary/rebuild`, { generator: 'model' }, { 'if-match': '*' })
+    t.match(unavailable, { status: 503, text: /OPENAI_API_KEY and SUMMARY_MODEL/ })
+    t.match(await call('/documents/doc_unknown'), { status: 404 })
+    t.match(await call('/documents', { title: 7 }), { status: 400 })
+    t.match(await call('/me', undefined, { authorization: 'Bearer no' }), { status: 401 })
+    const lines = logLines(service.output())
+    t.ok(lines.some(({ code }) => code === 'model_unavailable'))
+    t.strictSame(
+      lines.filter(({ level }) => level > 30),
+      [],
+    )
+  })
 
   await t.test('whoever gets hold of the service gets neither its machine nor the files on it', linuxOnly, (t) =>
     checkConfinement(t, ready.api),
@@ -87,12 +110,10 @@ t.test(
       t.equal((await fetch(`${api}/documents/${id}`, { headers })).status, 200, 'nothing acknowledged is lost')
     }
     t.equal(service.output().match(/"msg":"a process ended"/g)?.length, 3)
-    for (const line of service
-      .output()
-      .split('\n')
-      .filter((line) => line !== '' && !line.startsWith('>'))) {
-      t.ok(line.startsWith('{') && JSON.parse(line).service, 'each line is JSON and says which process has written it')
-    }
+    t.ok(
+      logLines(service.output()).every(({ service }) => service !== ''),
+      'each line is JSON and says which process has written it',
+    )
     service.child.kill('SIGTERM')
     t.equal(await service.ended(stopTime), 0)
     t.same(left(), [])
@@ -263,6 +284,12 @@ async function connect(t: Test, { role, port }: { role: string; port: string }):
   await client.connect()
   t.teardown(() => client.end())
   return client
+}
+
+/** The log of the service, without what npm prints. Throws on a line that is no JSON. */
+function logLines(output: string): { level: number; service: string; code?: string }[] {
+  const lines = output.split('\n').filter((line) => line !== '' && !line.startsWith('>'))
+  return lines.map((line) => JSON.parse(line))
 }
 
 // The addresses, as Linux writes them, on which a process listens at the port.

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readFile, rm, statfs, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { startEmbeddedPostgres } from '../../shared/start/embedded-postgres.ts'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../shared/start/embedded-postgres.ts'
 import { signalledOnParentDeath } from '../../shared/start/processes.ts'
 import { costsVariable, readCosts, reportCosts } from './costs.ts'
 import { CpuBudget } from './cpu.ts'
@@ -45,14 +45,43 @@ const settings = {
   jit: 'off',
 }
 
+let isInterrupted = false
+let group: number | undefined
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    isInterrupted = true
+    if (group !== undefined) endGroup(group)
+  })
+}
+
 const budget = new CpuBudget()
 await buildPlugins()
 const directory = await mkdtemp(join(await quickestPlace(), 'documents-test-'))
 const laneDirectory = join(root, `.tap/lanes-${process.pid}`)
-const postgres = await startEmbeddedPostgres({ directory, settings })
+let postgres: EmbeddedPostgres | undefined
 let code = 1
 try {
+  postgres = await startEmbeddedPostgres({ directory, settings })
   await createTemplate(postgres.superuserUrl)
+  if (!isInterrupted) code = await runLanes(postgres.superuserUrl)
+} catch (error) {
+  // Ctrl-C also ends the programs that prepare the run.
+  if (!isInterrupted) throw error
+} finally {
+  await postgres?.stop()
+  const total = budget.end()
+  console.log(reportCosts(await readCosts(join(directory, 'costs')), total))
+  if (total.scaled > maxCpuSeconds) {
+    console.log(`# The run may take ${maxCpuSeconds} CPU seconds. Make tests cheaper, or move them to the long run.`)
+    code ||= 1
+  }
+  await rm(directory, { recursive: true, force: true })
+  await rm(laneDirectory, { recursive: true, force: true })
+}
+process.exitCode = code
+
+/** Runs tap with the lanes. Resolves with its exit code. */
+async function runLanes(server: string): Promise<number> {
   const files = await testFiles({ named: positionals, long: values['long'] === true })
   const lanes = await Promise.all(lanesOf(files).map((lane, index) => writeLane(lane, index)))
   // Redrawing a screen that nobody watches would take a third of the time of a run.
@@ -64,7 +93,7 @@ try {
   const env = {
     ...process.env,
     TMPDIR: temporary,
-    [serverVariable]: postgres.superuserUrl,
+    [serverVariable]: server,
     [siteTemplateVariable]: join(directory, 'site-template'),
     [costsVariable]: join(directory, 'costs'),
     ...(values['long'] === true && { [longVariable]: '1' }),
@@ -77,20 +106,9 @@ try {
   }
   // tap and the lanes are a process group of their own, which a signal ends as a whole.
   const tap = spawn(command, words, { stdio: 'inherit', env, detached: true })
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => endGroup(tap.pid ?? 0))
-  code = (await once(tap, 'exit'))[0] ?? 1
-} finally {
-  await postgres.stop()
-  const total = budget.end()
-  console.log(reportCosts(await readCosts(join(directory, 'costs')), total))
-  if (total.scaled > maxCpuSeconds) {
-    console.log(`# The run may take ${maxCpuSeconds} CPU seconds. Make tests cheaper, or move them to the long run.`)
-    code ||= 1
-  }
-  await rm(directory, { recursive: true, force: true })
-  await rm(laneDirectory, { recursive: true, force: true })
+  group = tap.pid
+  return (await once(tap, 'exit'))[0] ?? 1
 }
-process.exitCode = code
 
 /** Writes the file that tap runs for a lane. It is JavaScript, so that its name in the output is all that it adds. */
 async function writeLane({ name, files }: Lane, index: number): Promise<string> {

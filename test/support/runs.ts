@@ -3,11 +3,11 @@ import { isLong, runsVariable, seedVariable } from './run-options.ts'
 import { t } from './tap.ts'
 
 /**
- * How often a property is tried: 15 times in the short run, 100 times in the long run, from one seed, so that a run can
+ * How often a property is tried: 25 times in the short run, 100 times in the long run, from one seed, so that a run can
  * be repeated. `--runs` and `--seed` set others.
  */
 export const runs = {
-  numRuns: Number(process.env[runsVariable] ?? (isLong ? 100 : 15)),
+  numRuns: Number(process.env[runsVariable] ?? (isLong ? 100 : 25)),
   seed: Number(process.env[seedVariable] ?? 20_251_121),
 }
 
