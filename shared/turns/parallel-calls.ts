@@ -17,23 +17,28 @@ export async function oneOfParallel<T>(
   userId: string,
   { signal, work }: { signal: AbortSignal; work: () => Promise<T> },
 ): Promise<T> {
+  signal.throwIfAborted()
   const limit = limits.get(userId) ?? pLimit(maxRunning)
   if (limit.pendingCount >= maxWaiting) throw tooManyParallel()
   limits.set(userId, limit)
-  const patience = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)])
   const { promise: left, reject: leave } = Promise.withResolvers<never>()
-  const onAbort = () => leave(signal.aborted ? signal.reason : tooManyParallel())
-  patience.addEventListener('abort', onAbort)
+  let hasLeft = false
+  const giveUp = (reason: unknown) => {
+    hasLeft = true
+    leave(reason)
+  }
+  const timer = setTimeout(() => giveUp(tooManyParallel()), patienceMs)
+  const onAbort = () => giveUp(signal.reason)
+  signal.addEventListener('abort', onAbort)
   const ended = limit(async () => {
-    if (patience.aborted) return undefined as T
-    patience.removeEventListener('abort', onAbort)
-    return work()
+    clearTimeout(timer)
+    signal.removeEventListener('abort', onAbort)
+    return hasLeft ? (undefined as T) : work()
   })
-  void ended
-    .catch(() => {})
-    .then(() => {
-      if (limit.activeCount + limit.pendingCount === 0 && limits.get(userId) === limit) limits.delete(userId)
-    })
+  const forget = () => {
+    if (limit.activeCount + limit.pendingCount === 0) limits.delete(userId)
+  }
+  ended.then(forget, forget)
   return Promise.race([ended, left])
 }
 
