@@ -5,7 +5,7 @@ import type { OpenIdProvider } from '../shared/auth/openid.ts'
 import type { Config } from '../shared/config/config.ts'
 import { type Database, openDatabase } from '../shared/database/database.ts'
 import { sessionName } from '../shared/health/queries.ts'
-import { openJobs } from '../shared/jobs/send.ts'
+import { logQueueError, openJobs } from '../shared/jobs/send.ts'
 import type { Logger } from '../shared/process/log.ts'
 import { SearchWaits } from '../shared/search/waits.ts'
 import { openEventStreams } from './event-streams/hub.ts'
@@ -34,7 +34,7 @@ export async function startService(options: {
     poolSize: 20,
     name: sessionName('api', randomUUID()),
   })
-  const jobs = await openJobs({ database, onError: (error) => log.error({ err: error }, 'job queue') })
+  const jobs = await openJobs({ database, onError: (error) => logQueueError(log, error) })
   const metrics = createHttpMetrics()
   observeProcess({ registry: metrics.registry, database })
   observeService({ registry: metrics.registry, database })

@@ -5,7 +5,7 @@ import { bodyConsequences } from '../../shared/consequences/body.ts'
 import { openDatabase } from '../../shared/database/database.ts'
 import { listen } from '../../shared/database/listener.ts'
 import { sessionName } from '../../shared/health/queries.ts'
-import { openJobs } from '../../shared/jobs/send.ts'
+import { logQueueError, openJobs } from '../../shared/jobs/send.ts'
 import type { Logger } from '../../shared/process/log.ts'
 import { createRateLimiter } from '../http/rate-limit.ts'
 import { observeProcess } from '../operations/process-metrics.ts'
@@ -22,7 +22,7 @@ const poolSize = 12
  */
 export async function startCollab({ config, log, sockets }: { config: Config; log: Logger; sockets: () => number }) {
   const database = await openDatabase({ url: config.DATABASE_URL, poolSize, name: sessionName('collab', randomUUID()) })
-  const jobs = await openJobs({ database, onError: (error) => log.error({ err: error }, 'job queue') })
+  const jobs = await openJobs({ database, onError: (error) => logQueueError(log, error) })
   const metrics = createCollabMetrics(() => ({ ...rooms.figures, sockets: sockets() }))
   observeProcess({ registry: metrics.registry, database })
   const store = new DocumentStore({ database, jobs, config, consequences: { body: bodyConsequences } })

@@ -34,7 +34,7 @@ export const differenceMembers = {
 }
 
 /** A difference, or a sentence that says why it is not known and how to get it. */
-export type SeenDifference = { difference: Difference } | { difference: null; note: string }
+export type SeenDifference = { difference: Pick<Difference, 'blocks'> } | { difference: null; note: string }
 
 /**
  * The difference that a write has made which has answered with a version. Others may have written since: then the step
@@ -58,7 +58,7 @@ type Written = {
   documentId: string
   version: string
   dryRun: boolean
-  diff?: Difference
+  diff?: Pick<Difference, 'blocks'>
   warnings?: readonly { message: string }[]
 }
 

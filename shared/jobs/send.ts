@@ -1,5 +1,7 @@
 import { PgBoss } from 'pg-boss'
 import { type Database, foreignStatements, prepared, sql, type Transaction } from '../database/database.ts'
+import { isOutage } from '../database/outages.ts'
+import type { Logger } from '../process/log.ts'
 import type { DocumentJob, Queue, RequestedJobKey } from './queues.ts'
 import { requestedJobTurn } from './requested/queries.ts'
 
@@ -8,6 +10,11 @@ import { requestedJobTurn } from './requested/queries.ts'
  * service's transactions.
  */
 export type Jobs = { boss: PgBoss; stop: () => Promise<void> }
+
+/** Logs an error of the job queue; a warning while the database is out of reach, which the process logs by itself. */
+export function logQueueError(log: Logger, err: unknown): void {
+  log[isOutage(err) ? 'warn' : 'error']({ err }, 'job queue')
+}
 
 /** For how long pg-boss remembers the table and policy of a queue. Only a new version of the service changes them. */
 export const queueCacheIntervalSeconds = 3600

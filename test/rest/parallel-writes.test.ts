@@ -42,24 +42,12 @@ t.test('surplus writes are told to wait for a second or two, and are all stored 
   t.ok(again.every(({ status }) => status === 201))
 })
 
-t.test('the writes of one user do not make another user wait or fail', async (t) => {
+t.test('the writes of one user make neither another user nor the own reads wait or fail', async (t) => {
   const [ada, grace] = [await service.signUp(), await service.signUp()]
   const create = (title: string) => ({ title, content: { format: 'markdown', content: text } })
-  const flood = Array.from({ length: 150 }, (_, index) => ada.post('/documents', create(`Document ${index}`)))
-  const replies = await Promise.all(
-    Array.from({ length: 5 }, (_, index) => grace.post('/documents', create(`${index}`))),
-  )
-  t.strictSame(
-    replies.map(({ status }) => status),
-    [201, 201, 201, 201, 201],
-  )
-  await Promise.all(flood)
-})
-
-t.test('a read is never refused for the writes of its user', async (t) => {
-  const ada = await service.signUp()
-  const body = { title: 'Document', content: { format: 'markdown', content: text } }
-  const flood = Array.from({ length: 100 }, () => ada.post('/documents', body))
+  const flood = Array.from({ length: 60 }, (_, index) => ada.post('/documents', create(`Document ${index}`)))
   t.equal((await ada.get('/me')).status, 200)
+  const replies = await Promise.all(['1', '2', '3'].map((title) => grace.post('/documents', create(title))))
+  t.ok(replies.every(({ status }) => status === 201))
   await Promise.all(flood)
 })

@@ -176,6 +176,21 @@ t.test(
   },
 )
 
+t.test('a whole text without anchors keeps the blocks that it continues, and the same text is no change', async (t) => {
+  const { ada, made, call } = await workspace(t)
+  const write = (content: string, base_version: string, ids = {}) =>
+    of(call('write', { document_id: made.id, content, base_version, ...ids }))
+  const added = await write('# Water\n\nThe first text.\n\nA second one.', made.version)
+  t.match(added.changed_blocks, [{ op: 'added', text: '{+A second one.+}' }])
+  t.equal(added.changed_blocks.length, 1)
+  const same = await write('# Water\n\nThe first text.\n\nA second one.', added.version)
+  t.match(same, { version: added.version, changed_blocks: [], omitted: 0 })
+  const idsOf = async () => (await bodyOf(ada, made.id)).blocks.map(({ attrs }) => attrs.id)
+  const before = await idsOf()
+  await write('# Water\n\nThe first text.', added.version, { ids: 'strict' })
+  t.notOk((await idsOf()).some((id) => before.includes(id)))
+})
+
 async function workspace(t: Parameters<typeof connectMcp>[0]) {
   const ada = await signUp()
   const made = await make(ada, [h(1, 'Water'), p('The first text.')])

@@ -5,7 +5,7 @@ import { type Database, openDatabase } from '../../shared/database/database.ts'
 import { sessionOptions } from '../../shared/database/session.ts'
 import { livenessStatement } from '../../shared/health/queries.ts'
 import { JobMetrics } from '../../shared/jobs/metrics.ts'
-import { type Jobs, queueCacheIntervalSeconds } from '../../shared/jobs/send.ts'
+import { type Jobs, logQueueError, queueCacheIntervalSeconds } from '../../shared/jobs/send.ts'
 import type { Models } from '../../shared/models/model.ts'
 import { openModels } from '../../shared/models/open-models.ts'
 import type { Logger } from '../../shared/process/log.ts'
@@ -109,7 +109,7 @@ async function startBoss({ config, log, schedule }: { config: Config; log: Logge
     cronWorkerIntervalSeconds: 15,
     queueCacheIntervalSeconds,
   })
-  boss.on('error', (error) => log.error({ err: error }, 'job queue'))
+  boss.on('error', (error) => logQueueError(log, error))
   boss.on('warning', (warning) => log.warn({ warning }, 'job queue'))
   await boss.start()
   return boss

@@ -80,7 +80,7 @@ async function create(door: Door, args: Input) {
   }
 }
 
-type Replaced = Static<typeof BodyWritten> & { diff?: Static<typeof DocumentDifference> }
+type Replaced = Static<typeof BodyWritten> & { diff?: Pick<Static<typeof DocumentDifference>, 'blocks'> }
 
 async function replace(use: ToolUse, args: Input, documentId: string) {
   const { content, base_version, ids = 'match', dry_run = false } = args
@@ -95,7 +95,9 @@ async function replace(use: ToolUse, args: Input, documentId: string) {
     headers: { ...ifMatch(base_version), prefer: 'return=minimal' },
     body: { format: 'markdown', content },
   })
-  const answer = await writeAnswer(use, { ...data, documentId, dryRun: dry_run })
+  // A write that changes nothing has no step of its own in the history.
+  const diff = data.changed_block_ids.length === 0 ? { blocks: [] } : data.diff
+  const answer = await writeAnswer(use, { ...data, ...(diff && { diff }), documentId, dryRun: dry_run })
   return { ...answer, structured: { ...answer.structured, created: false } }
 }
 

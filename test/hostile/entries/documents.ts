@@ -53,6 +53,7 @@ import { answerQuery } from '../../../shared/summaries/query-answer.ts'
 import { summariseText } from '../../../shared/summaries/refresh.ts'
 import { sectionOf } from '../../../shared/summaries/section.ts'
 import { findSection } from '../../../shared/summaries/source.ts'
+import { withoutIds } from '../../document/build.ts'
 import type { Entry, Use } from '../entry.ts'
 
 /** A body with what its readers start from. */
@@ -87,6 +88,14 @@ export const readers: Readonly<Record<string, (body: Body) => unknown>> = {
   normalise: ({ document }) => normaliseDocument(document, { from: 'json' }).nodes,
   'written as JSON': ({ document }) =>
     writeBody({ format: 'tiptap-json', content: JSON.stringify(document), storedText: null, ...writing }).text,
+  'written as JSON without ids over the same body in reverse': ({ document, text }) =>
+    writeBody({
+      format: 'tiptap-json',
+      content: withoutIds({ type: 'doc', content: document.content.toReversed() }),
+      storedText: text,
+      ...writing,
+      ids: 'match',
+    }).text,
   'Markdown with anchors': ({ text }) => renderContent({ text, format: 'markdown', anchors: true, ...frame }),
   'Markdown without anchors': ({ text }) => renderContent({ text, format: 'markdown', anchors: false, ...frame }),
   'Markdown segments': ({ document }) => exportSegments(document.content, { anchors: true }),

@@ -45,7 +45,11 @@ export const markdownEntries: readonly Entry[] = [
       const content = { format: 'markdown', content: text } as const
       return { content, storedText: writeBody({ ...content, storedText: null, ...writing }).text }
     },
-    uses: { writeBody: ({ content, storedText }) => writeBody({ ...content, storedText, ...writing }) },
+    uses: {
+      writeBody: ({ content, storedText }) => writeBody({ ...content, storedText, ...writing }),
+      'writeBody with ids=match': ({ content, storedText }) =>
+        writeBody({ ...content, storedText, ...writing, ids: 'match' }),
+    },
   },
   {
     name: 'imported Markdown',
