@@ -38,11 +38,12 @@ t.test('a long outage of the database ends by itself: everything works again, an
   )
   t.equal(await statusOf(`${service.origin}/healthz`), 200, 'the process itself is well')
   const ended = () => service.output().match(/"msg":"the database has stayed out of reach: the process ends"/g) ?? []
-  const names = ['api', 'workers', 'collab']
+  const names = ['api', 'worker', 'collab']
   await until(async () => ended().length >= names.length)
   for (const name of names) {
     const lines = service.output().split('\n')
-    const said = (message: string) => lines.some((line) => line.startsWith(name) && line.includes(`"msg":"${message}"`))
+    const own = lines.filter((line) => line.includes(`"service":"${name}`))
+    const said = (message: string) => own.some((line) => line.includes(`"msg":"${message}"`))
     t.ok(said('the database is out of reach'), `${name} says so`)
     t.ok(said('the database has stayed out of reach: the process ends'), `${name} ends`)
   }
