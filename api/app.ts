@@ -11,6 +11,7 @@ import helmet, { type HelmetOptions } from 'helmet'
 import { Refusal } from '../shared/errors/errors.ts'
 import { newId } from '../shared/schema/ids.ts'
 import { asRefusal, errorBody, logFailure } from './http/errors.ts'
+import { rateLimitHeaderNames } from './http/rate-limit.ts'
 import { ClientGone } from './http/requesters.ts'
 import { apiPrefix, type Method, type Route } from './http/route.ts'
 import { type Server, server } from './http/serve.ts'
@@ -75,9 +76,7 @@ const corsOptions = {
     'Location',
     'Retry-After',
     'X-Request-Id',
-    'X-RateLimit-Limit',
-    'X-RateLimit-Remaining',
-    'X-RateLimit-Reset',
+    ...rateLimitHeaderNames,
     'Idempotent-Replayed',
     'Dry-Run',
     'Preference-Applied',
@@ -182,24 +181,22 @@ function logRequest(service: Service) {
 
 function answerError(service: Service) {
   const { PUBLIC_ORIGIN: origin } = service.config
-  return (error: unknown, request: Request, response: Response, _next: NextFunction): void => {
+  return (error: unknown, request: Request, response: Response, next: NextFunction): void => {
     const requestId = response.locals['requestId'] as string
     // The client is gone, so there is nobody to answer.
     if (error instanceof ClientGone) return
     if (error instanceof PageRefusal && !response.headersSent) {
-      void sendErrorPage({ service, request, response }, error)
+      sendErrorPage({ service, request, response }, error).catch(next)
       return
     }
     // A path that cannot be decoded names no resource, so the answer is 404.
     const refusal = error instanceof URIError ? new Refusal('route_not_found') : asRefusal(error)
     if (refusal.status >= 500) logFailure(service.log, { request_id: requestId, refusal })
-    if (refusal.details?.['bucket'] === 'concurrency') {
-      for (const name of ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'])
-        response.removeHeader(name)
-    }
+    if (refusal.details?.['bucket'] === 'concurrency')
+      for (const name of rateLimitHeaderNames) response.removeHeader(name)
     // A part of the answer was sent already. Only a cut connection tells the client that the answer is not complete.
     if (response.headersSent) response.destroy()
-    else if (wantsErrorPage(request, response)) void sendErrorPage({ service, request, response }, refusal)
+    else if (wantsErrorPage(request, response)) sendErrorPage({ service, request, response }, refusal).catch(next)
     else response.set(refusal.headers).status(refusal.status).json(errorBody(refusal, { requestId, origin }))
   }
 }

@@ -68,6 +68,9 @@ async function counted(bucket: Bucket, call: Promise<Counted> | undefined): Prom
   })
 }
 
+/** The names of the headers of `rateLimitHeaders`. */
+export const rateLimitHeaderNames = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'] as const
+
 /** The response headers that tell a state to the client. */
 export function rateLimitHeaders(state: RateLimitState): Record<string, string> {
   return {

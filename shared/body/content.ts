@@ -122,7 +122,7 @@ function withIdentity({ blocks, givenIds, warnings }: Assembled, { format, store
     const lines = blocks.map((block) => (typeof block === 'string' ? block : canonicalJson(block)))
     const hasNew = blocks.some((block) => typeof block !== 'string' && !named.has(block.attrs.id))
     // It is among the 100 warnings that an answer shows.
-    const count = hasNew ? replacedCount(lines, { stored, named }) : 0
+    const count = hasNew ? replacedCount(blocks, { stored, named }) : 0
     return { lines, warnings: count === 0 ? warnings : warnings.toSpliced(99, 0, replacedWarning(count)) }
   }
   const parsed = blocks.map((block) => (typeof block === 'string' ? (JSON.parse(block) as BlockNode) : block))
@@ -141,12 +141,13 @@ function withIdentity({ blocks, givenIds, warnings }: Assembled, { format, store
 
 type Replacing = { stored: readonly string[]; named: ReadonlySet<string> }
 
-// The number of stored top-level blocks with content whose id is neither in the request nor in the new body.
-function replacedCount(lines: readonly string[], { stored, named }: Replacing): number {
-  const kept = new Set(withNested(linesToDocument(lines).content).map(({ attrs }) => attrs.id))
-  return linesToDocument(stored).content.filter((block) => {
+// The number of stored top-level blocks with content whose id is neither in the request nor in the new body. A stored
+// line among the new blocks stays as it is; every other id comes from the request.
+function replacedCount(blocks: Assembled['blocks'], { stored, named }: Replacing): number {
+  const kept = new Set(blocks)
+  return linesToDocument(stored.filter((line) => !kept.has(line))).content.filter((block) => {
     const isEmpty = block.content === undefined && isTextblock(block.type)
-    return !isEmpty && !kept.has(block.attrs.id) && !named.has(block.attrs.id)
+    return !isEmpty && !named.has(block.attrs.id)
   }).length
 }
 

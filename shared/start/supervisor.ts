@@ -25,8 +25,8 @@ const recoveredMs = 60_000
 /** Runs the parts of the service, and restarts each of them when it ends, until `stopped` is aborted. */
 export class Supervisor {
   readonly #options: Options
-  readonly #running = new Map<string, RunningProcess>()
-  readonly #down = new Set<string>()
+  // The process of each part; null while it does not run.
+  readonly #processes = new Map<string, RunningProcess | null>()
   readonly #parts: Promise<void>[] = []
 
   constructor(options: Options) {
@@ -35,14 +35,14 @@ export class Supervisor {
 
   /** Starts a part. Rejects if it cannot be started the first time. */
   async run(part: Part): Promise<void> {
-    const running = await part.begin()
-    this.#running.set(part.name, running)
-    this.#parts.push(this.#keep(part, running))
+    const process = await part.begin()
+    this.#processes.set(part.name, process)
+    this.#parts.push(this.#keep(part, process))
   }
 
   /** The process of a part at the moment, if it runs. */
-  process(name: string): RunningProcess | undefined {
-    return this.#running.get(name)
+  process(name: string): RunningProcess | null {
+    return this.#processes.get(name) ?? null
   }
 
   /**
@@ -50,15 +50,15 @@ export class Supervisor {
    * called when `stopped` is aborted.
    */
   async stop(patience: (name: string) => number, last: string): Promise<void> {
-    const others = [...this.#running.values()].filter(({ name }) => name !== last)
-    await Promise.all(others.map((one) => one.stop(patience(one.name))))
-    await this.#running.get(last)?.stop(patience(last))
+    const others = [...this.#processes].filter(([name]) => name !== last)
+    await Promise.all(others.map(([name, process]) => process?.stop(patience(name))))
+    await this.process(last)?.stop(patience(last))
     await Promise.all(this.#parts)
   }
 
   /** Kills the parts that run. */
   kill(): void {
-    for (const one of this.#running.values()) one.kill()
+    for (const process of this.#processes.values()) process?.kill()
   }
 
   async #keep(part: Part, first: RunningProcess): Promise<void> {
@@ -68,11 +68,11 @@ export class Supervisor {
     let begun = performance.now()
     for (let deaths = 1; ; deaths += 1) {
       const reason = await running.ended
-      this.#running.delete(name)
+      this.#processes.set(name, null)
       if (stopped.aborted) return
       if (!isReady()) return fail(`${name} ${reason}`)
       if (performance.now() - begun > recoveredMs) deaths = 1
-      this.#tell(name, true)
+      this.#tell()
       const seconds = pauses[deaths - 1] ?? longPause
       const facts = { process: name, reason, restart_in_seconds: seconds }
       if (deaths === pauses.length + 1) log.error({ ...facts, output: running.lastLines() }, 'a process keeps ending')
@@ -82,20 +82,19 @@ export class Supervisor {
       begun = performance.now()
       running = await Promise.resolve(part.begin()).catch((error: unknown) => notStarted(name, error))
       if (stopped.aborted) return running.stop(0)
-      this.#running.set(name, running)
-      if (!('cause' in running)) this.#tell(name, false)
+      this.#processes.set(name, running)
+      this.#tell()
     }
   }
 
-  #tell(name: string, isDown: boolean): void {
-    if (isDown) this.#down.add(name)
-    else this.#down.delete(name)
-    this.#options.onChange([...this.#down])
+  #tell(): void {
+    this.#options.onChange([...this.#processes].flatMap(([name, process]) => (process === null ? [name] : [])))
   }
 }
 
-function notStarted(name: string, cause: unknown): RunningProcess & { cause: unknown } {
+// Stands for a process that has ended at once.
+function notStarted(name: string, cause: unknown): RunningProcess {
   const message = cause instanceof Error ? cause.message : String(cause)
   const ended = Promise.resolve('could not be started')
-  return { name, ended, cause, lastLines: () => message, stop: () => Promise.resolve(), kill() {} }
+  return { name, ended, lastLines: () => message, stop: () => Promise.resolve(), kill() {} }
 }

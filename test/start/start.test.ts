@@ -13,6 +13,7 @@ import { workerTypes } from '../../workers/types.ts'
 import { Person } from '../support/collab.ts'
 import { onlyLong } from '../support/run-options.ts'
 import { type Test, t } from '../support/tap.ts'
+import { Visitor } from '../support/visitor.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const directory = mkdtempSync(join(tmpdir(), 'documents-start-'))
@@ -136,6 +137,35 @@ t.test('a process that keeps ending is named with its last words, in the log and
   t.equal(await service.ended(stopTime), 0)
 })
 
+const noTerminal = atLength.skip || (spawnSync('script', ['--version']).status !== 0 && 'needs script of util-linux')
+
+t.test(
+  'on a terminal, the first start prints a token and a link that signs the owner in',
+  { skip: noTerminal },
+  async (t) => {
+    const service = startWith({ DATA_DIR: join(directory, 'terminal') }, { terminal: true })
+    const [, token, url = ''] = await service.printed(
+      /^Try +curl -H 'Authorization: Bearer (svc_\S+)' (\S+)\r$/m,
+      readyTime,
+    )
+    t.equal((await fetch(url, { headers: { authorization: `Bearer ${token}` } })).status, 200)
+    const [, link = ''] = await service.printed(/^Open +(\S+) signs you in/m, readyTime)
+    const owner = new Visitor(new URL(link).origin)
+    const used = await owner.submit({ page: '/login/link', fields: { code: link } })
+    t.match(used, { status: 303, location: '/' }, 'the printed link opens the pages')
+    t.match((await owner.get('/account/tokens')).html, 'owner@localhost')
+    service.child.stdin.write('\u0003')
+    t.equal(await service.ended(stopTime), 0)
+
+    const later = startWith({ DATA_DIR: join(directory, 'terminal') }, { terminal: true })
+    await later.printed(/^Token +in .*bootstrap\.json\r$/m, readyTime)
+    t.notMatch(later.output(), /svc_tok|login\/link#/, 'a later start keeps the token to itself')
+    later.child.stdin.write('\u0003')
+    t.equal(await later.ended(stopTime), 0)
+    t.same(left(), [])
+  },
+)
+
 t.test('text of a killed live editing process is stored by the next one, at the same address', atLength, async (t) => {
   const PORT = String(await freePort({}))
   const service = startWith({ PORT, COLLAB_DEBOUNCE_MS: '60000', COLLAB_MAX_DEBOUNCE_MS: '60000' })
@@ -159,7 +189,7 @@ t.test('text of a killed live editing process is stored by the next one, at the 
 
 t.test('worker types can be run and watched apart, as a large installation runs them', atLength, async (t) => {
   const METRICS_PORT = String(await freePort({}))
-  const service = startWith({ METRICS_PORT }, '--', '--apart')
+  const service = startWith({ METRICS_PORT }, { words: ['--', '--apart'] })
   await service.ready()
   for (const index of Object.keys(workerTypes).keys()) {
     const metrics = await fetch(`http://localhost:${Number(METRICS_PORT) + index}/metrics`)
@@ -304,13 +334,14 @@ function listeners(port: string): string[] {
 }
 
 function start(...words: string[]) {
-  return startWith({}, ...words)
+  return startWith({}, { words })
 }
 
-function startWith(settings: Record<string, string>, ...words: string[]) {
+function startWith(settings: Record<string, string>, { words = [] as string[], terminal = false } = {}) {
   const { DATABASE_URL: _none, NODE_ENV: _test, ...environment } = process.env
   const env = { ...environment, DATA_DIR: directory, PORT: '0', COLLAB_PORT: '0', LOG_LEVEL: 'warn', ...settings }
-  const child = spawn('npm', ['start', ...words], { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const [command, ...args] = terminal ? ['script', '-qefc', 'npm start', '/dev/null'] : ['npm', 'start', ...words]
+  const child = spawn(command as string, args, { cwd: root, env, stdio: 'pipe' })
   t.teardown(() => child.kill('SIGKILL'))
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk))

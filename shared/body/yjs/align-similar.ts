@@ -46,8 +46,9 @@ const leastShare = 0.5
 // In a gap with at most so many pairs of blocks, as many blocks as possible are paired.
 const maxPairsCompared = 400
 
-const word =
-  /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]|[^\s\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]+/gv
+// In scripts without spaces, each sign counts as a word.
+const signs = String.raw`\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}`
+const word = new RegExp(`[${signs}]|[^\\s${signs}]+`, 'gv')
 
 type Gap = { old: number; oldEnd: number; next: number; nextEnd: number }
 
