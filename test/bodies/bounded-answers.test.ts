@@ -1,7 +1,8 @@
 import { harmlessFilename } from '../../shared/attachments/filename.ts'
+import { queryString } from '../support/search.ts'
 import { sharedService } from '../support/service.ts'
 import { t } from '../support/tap.ts'
-import { queryString, write } from '../support/workers.ts'
+import { write } from '../support/workers.ts'
 
 const service = await sharedService()
 const ada = await service.signUp()

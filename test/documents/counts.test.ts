@@ -1,9 +1,10 @@
 import Type from 'typebox'
 import { sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
+import { searchV2 } from '../support/search.ts'
 import { startTestService } from '../support/service.ts'
 import { t } from '../support/tap.ts'
-import { searchV2, write } from '../support/workers.ts'
+import { write } from '../support/workers.ts'
 
 const service = await startTestService(t)
 const { database } = service

@@ -5,10 +5,11 @@ import { workersOf } from '../../workers/types.ts'
 import { h, p } from '../document/build.ts'
 import type { Client } from '../support/client.ts'
 import { eventsOf, refused } from '../support/documents.ts'
+import { queryString } from '../support/search.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
 import { t } from '../support/tap.ts'
-import { queryString, rewrite, startWorkers, untilFresh, write } from '../support/workers.ts'
+import { rewrite, startWorkers, untilFresh, write } from '../support/workers.ts'
 
 const service = await startTestService(t)
 const { signUp, database } = service

@@ -4,8 +4,9 @@ import { h, p } from '../document/build.ts'
 import type { Client } from '../support/client.ts'
 import { bodyOf, type Made, make, put, refused } from '../support/documents.ts'
 import { followEvents, type Received } from '../support/event-streams.ts'
+import { queryString, searchV2 } from '../support/search.ts'
 import { t } from '../support/tap.ts'
-import { queryString, searchV2, startSearchService, untilFresh } from '../support/workers.ts'
+import { startSearchService, untilFresh } from '../support/workers.ts'
 
 const { signUp } = await startSearchService(t)
 

@@ -4,8 +4,9 @@ import { sql } from '../../shared/database/database.ts'
 import { p, ul } from '../document/build.ts'
 import type { Client } from '../support/client.ts'
 import { runsTimes } from '../support/runs.ts'
+import { searchV2 } from '../support/search.ts'
 import { t } from '../support/tap.ts'
-import { rewrite, searchV2, startSearchService, untilFresh, write } from '../support/workers.ts'
+import { rewrite, startSearchService, untilFresh, write } from '../support/workers.ts'
 
 const service = await startSearchService(t)
 const animals = ['otter', 'heron', 'walrus']

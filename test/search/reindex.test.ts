@@ -7,10 +7,11 @@ import { tokeniserEpoch } from '../../shared/search/text/tokenise.ts'
 import { searchIndexer } from '../../workers/search.ts'
 import { searchReindexer } from '../../workers/sweeps/reindex.ts'
 import { root } from '../support/processes.ts'
+import { searchV2 } from '../support/search.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
 import { type Test, t } from '../support/tap.ts'
-import { searchV2, startWorkers, untilFresh, write } from '../support/workers.ts'
+import { startWorkers, untilFresh, write } from '../support/workers.ts'
 
 t.test('what an older tokeniser indexed is found, and owned up to, until it is indexed again', async (t) => {
   const { service, ada, ids } = await startWithDocuments(t)

@@ -1,7 +1,8 @@
 import { sql } from '../../shared/database/database.ts'
 import type { Client } from '../support/client.ts'
+import { queryString, searchV2 } from '../support/search.ts'
 import { t } from '../support/tap.ts'
-import { queryString, rewrite, searchV2, startSearchService, untilFresh, write } from '../support/workers.ts'
+import { rewrite, startSearchService, untilFresh, write } from '../support/workers.ts'
 
 const service = await startSearchService(t)
 

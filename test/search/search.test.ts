@@ -1,7 +1,8 @@
 import { h, node, p, text, ul } from '../document/build.ts'
 import type { Client } from '../support/client.ts'
+import { searchV2 } from '../support/search.ts'
 import { t } from '../support/tap.ts'
-import { searchV2, startSearchService, untilFresh, write } from '../support/workers.ts'
+import { startSearchService, untilFresh, write } from '../support/workers.ts'
 
 const service = await startSearchService(t)
 

@@ -1,6 +1,7 @@
 import type { Client } from '../support/client.ts'
+import { queryString, searchV2 } from '../support/search.ts'
 import { t } from '../support/tap.ts'
-import { queryString, searchV2, startSearchService, untilFresh, write } from '../support/workers.ts'
+import { startSearchService, untilFresh, write } from '../support/workers.ts'
 
 const service = await startSearchService(t)
 

@@ -6,10 +6,11 @@ import { workersOf } from '../../workers/types.ts'
 import type { Client } from '../support/client.ts'
 import { startCountingProxy } from '../support/counting-proxy.ts'
 import { createTestDatabase } from '../support/postgres.ts'
+import { searchV2 } from '../support/search.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
 import { type Test, t } from '../support/tap.ts'
-import { rewrite, searchV2, startWorkers, untilFresh, write } from '../support/workers.ts'
+import { rewrite, startWorkers, untilFresh, write } from '../support/workers.ts'
 
 const { url, drop } = await createTestDatabase()
 t.teardown(drop)

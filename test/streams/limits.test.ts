@@ -10,10 +10,11 @@ import { workersOf } from '../../workers/types.ts'
 import type { Client } from '../support/client.ts'
 import { followEvents, startAnother, streamText } from '../support/event-streams.ts'
 import { startApi } from '../support/processes.ts'
+import { searchV2 } from '../support/search.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
 import { type Test, t } from '../support/tap.ts'
-import { searchV2, startWorkers, untilFresh, write } from '../support/workers.ts'
+import { startWorkers, untilFresh, write } from '../support/workers.ts'
 
 const service = await startTestService(t, { SSE_HEARTBEAT_SECONDS: '1' })
 const { database } = service

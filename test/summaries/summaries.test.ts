@@ -2,10 +2,11 @@ import { sql } from '../../shared/database/database.ts'
 import type { Client, Reply } from '../support/client.ts'
 import { refused } from '../support/documents.ts'
 import { startModelStub } from '../support/model-stub.ts'
+import { searchV2 } from '../support/search.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
 import { t } from '../support/tap.ts'
-import { rewrite, searchV2, startSearchService, untilFresh, write } from '../support/workers.ts'
+import { rewrite, startSearchService, untilFresh, write } from '../support/workers.ts'
 
 const zoo = `# Elephants
 

@@ -3,6 +3,7 @@ import { createLogger } from '../../shared/process/log.ts'
 import { openRuntime, type Runtime, type Worker } from '../../workers/runtime/runtime.ts'
 import { workersOf } from '../../workers/types.ts'
 import type { Client } from './client.ts'
+import { searchV2 } from './search.ts'
 import { startTestService, type TestService } from './service.ts'
 import { type Teardown, until } from './site.ts'
 
@@ -41,20 +42,6 @@ export async function startSearchService(t: Teardown): Promise<TestService> {
 /** Waits until all documents that the client can search are indexed. */
 export async function untilFresh(client: Client): Promise<void> {
   await until(async () => (await searchV2(client, { q: 'anything', locale: 'all' })).projection.complete)
-}
-
-/** The answer of search v2. Throws when the search is refused. */
-export async function searchV2(client: Client, query: Record<string, string | number>) {
-  const { status, text, body } = await client.get(`/search/v2?${queryString(query)}`)
-  if (status !== 200) throw new Error(`GET /search/v2 answered ${status}: ${text}`)
-  return body.data
-}
-
-/** The query string of an address for these parameters. */
-export function queryString(query: Record<string, string | number>): string {
-  const parameters = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) parameters.set(name, String(value))
-  return parameters.toString()
 }
 
 /**

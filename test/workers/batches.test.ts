@@ -7,10 +7,11 @@ import { enqueueDocuments } from '../../shared/jobs/send.ts'
 import { enqueueStep, firstStep } from '../../shared/search/index/reindex.ts'
 import { defineProjection } from '../../workers/runtime/projection-worker.ts'
 import { searchIndexer, searchProjection } from '../../workers/search.ts'
+import { searchV2 } from '../support/search.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
 import { type Test, t } from '../support/tap.ts'
-import { rewrite, searchV2, startWorkers, untilFresh, write } from '../support/workers.ts'
+import { rewrite, startWorkers, untilFresh, write } from '../support/workers.ts'
 
 t.test('of documents that are indexed together, one that changes meanwhile is indexed as it is now', async (t) => {
   const { ada, ids, work, batches, outcomes } = await startWithDocuments(t)

@@ -8,10 +8,11 @@ import { atOnce } from '../../workers/runtime/projection.ts'
 import { defineProjection } from '../../workers/runtime/projection-worker.ts'
 import { searchIndexer, searchProjection } from '../../workers/search.ts'
 import { staleSweep } from '../../workers/sweeps/stale.ts'
+import { searchV2 } from '../support/search.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
 import { type Test, t } from '../support/tap.ts'
-import { rewrite, searchV2, startWorkers, untilFresh, write } from '../support/workers.ts'
+import { rewrite, startWorkers, untilFresh, write } from '../support/workers.ts'
 
 t.test('a write that is rolled back leaves no job and no staleness behind', async (t) => {
   const { service, id, workspaceId } = await startWithIndexed(t)

@@ -8,10 +8,11 @@ import { defineProjection } from '../../workers/runtime/projection-worker.ts'
 import { searchIndexer, searchProjection } from '../../workers/search.ts'
 import { endlessIndexing } from '../support/endless.ts'
 import { onlyLong } from '../support/run-options.ts'
+import { searchV2 } from '../support/search.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
 import { type Test, t } from '../support/tap.ts'
-import { rewrite, searchV2, startWorkers, untilFresh, write } from '../support/workers.ts'
+import { rewrite, startWorkers, untilFresh, write } from '../support/workers.ts'
 
 const endlessIndexer = defineProjection({ ...searchProjection, compute: endlessIndexing })
 

@@ -3,10 +3,11 @@ import { sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
 import { queues } from '../../shared/jobs/queues.ts'
 import { startProcess, startWorker } from '../support/processes.ts'
+import { searchV2 } from '../support/search.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
 import { t } from '../support/tap.ts'
-import { searchV2, untilFresh, write } from '../support/workers.ts'
+import { untilFresh, write } from '../support/workers.ts'
 
 t.test('a process runs the worker types it is told to, and no others', async (t) => {
   const service = await startTestService(t)

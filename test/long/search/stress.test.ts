@@ -1,8 +1,9 @@
 import { workersOf } from '../../../workers/types.ts'
 import type { Client } from '../../support/client.ts'
+import { searchV2 } from '../../support/search.ts'
 import { startTestService } from '../../support/service.ts'
 import { t } from '../../support/tap.ts'
-import { rewrite, searchV2, startWorkers, untilFresh, write } from '../../support/workers.ts'
+import { rewrite, startWorkers, untilFresh, write } from '../../support/workers.ts'
 
 const actionsOfAWriter = 60
 

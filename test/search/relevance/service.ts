@@ -1,5 +1,5 @@
 import type { Client } from '../../support/client.ts'
-import { searchV2 } from '../../support/workers.ts'
+import { searchV2 } from '../../support/search.ts'
 import type { CorpusDocument } from './corpus.ts'
 import type { LabelledQuery } from './queries.ts'
 

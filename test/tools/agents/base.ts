@@ -1,8 +1,8 @@
 import pLimit from 'p-limit'
 import type { Client } from '../../support/client.ts'
 import { markdownFiles } from '../../support/markdown-files.ts'
+import { searchV2 } from '../../support/search.ts'
 import { until } from '../../support/site.ts'
-import { searchV2 } from '../../support/workers.ts'
 
 /** A knowledge base of real Markdown files, with the documents of a product among them that agents work with. */
 export type Base = { knowledgeBase: number; handbook: number; documents: Record<keyof typeof handbook, string> }
