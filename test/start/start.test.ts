@@ -155,13 +155,13 @@ t.test(
     t.match(used, { status: 303, location: '/' }, 'the printed link opens the pages')
     t.match((await owner.get('/account/tokens')).html, 'owner@localhost')
     service.child.stdin.write('\u0003')
-    t.equal(await service.ended(stopTime), 0)
+    t.equal(await service.ended(stopTime), 0, 'Ctrl-C ends it', { output: service.output() })
 
     const later = startWith({ DATA_DIR: join(directory, 'terminal') }, { terminal: true })
     await later.printed(/^Token +in .*bootstrap\.json\r$/m, readyTime)
     t.notMatch(later.output(), /svc_tok|login\/link#/, 'a later start keeps the token to itself')
     later.child.stdin.write('\u0003')
-    t.equal(await later.ended(stopTime), 0)
+    t.equal(await later.ended(stopTime), 0, 'Ctrl-C ends it', { output: later.output() })
     t.same(left(), [])
   },
 )
@@ -340,7 +340,9 @@ function start(...words: string[]) {
 function startWith(settings: Record<string, string>, { words = [] as string[], terminal = false } = {}) {
   const { DATABASE_URL: _none, NODE_ENV: _test, ...environment } = process.env
   const env = { ...environment, DATA_DIR: directory, PORT: '0', COLLAB_PORT: '0', LOG_LEVEL: 'warn', ...settings }
-  const [command, ...args] = terminal ? ['script', '-qefc', 'npm start', '/dev/null'] : ['npm', 'start', ...words]
+  // Without npm, Ctrl-C in the terminal is the only signal; npm repeats it.
+  const onTerminal = ['script', '-qefc', `'${process.execPath}' shared/start/start.ts`, '/dev/null']
+  const [command, ...args] = terminal ? onTerminal : ['npm', 'start', ...words]
   const child = spawn(command as string, args, { cwd: root, env, stdio: 'pipe' })
   t.teardown(() => child.kill('SIGKILL'))
   let output = ''
