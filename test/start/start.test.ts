@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,6 +11,7 @@ import { startEmbeddedPostgres } from '../../shared/start/embedded-postgres.ts'
 import { freePort, joinWorkers, parseProcfile } from '../../shared/start/processes.ts'
 import { workerTypes } from '../../workers/types.ts'
 import { Person } from '../support/collab.ts'
+import { processesOf } from '../support/processes.ts'
 import { onlyLong } from '../support/run-options.ts'
 import { type Test, t } from '../support/tap.ts'
 import { Visitor } from '../support/visitor.ts'
@@ -396,21 +397,7 @@ function idOf(command: string): number {
   return found.pid
 }
 
-// All running processes with the folder in their environment or their arguments, except this process.
-function left(): { pid: number; command: string }[] {
-  if (linuxOnly.skip) return []
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-    .map((name) => ({ pid: Number(name), command: read(name, 'cmdline'), environment: read(name, 'environ') }))
-    .filter(({ command, environment }) => `${command}${environment}`.includes(directory))
-    .map(({ pid, command }) => ({ pid, command: command.replaceAll('\0', ' ').trim() }))
-}
-
-// A process may end after it is listed and before it is read.
-function read(pid: string, file: 'cmdline' | 'environ'): string {
-  try {
-    return readFileSync(`/proc/${pid}/${file}`, 'utf8')
-  } catch {
-    return ''
-  }
+// All running processes of the folder's service, except this process.
+function left() {
+  return processesOf(directory)
 }

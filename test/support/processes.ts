@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -75,11 +75,19 @@ export async function startWorker(types: string[], env: Settings, location?: Pro
   return started
 }
 
-/** Starts what `npm start` starts, on a free port. `directory` is DATA_DIR; `within` are words before the command. */
-export async function startWholeService(options: { directory: string; env?: Settings; within?: string[] }) {
-  const { directory, within = [] } = options
+/**
+ * Starts what `npm start -- <words>` starts, on a free port. `directory` is DATA_DIR; `within` are words before the
+ * command.
+ */
+export async function startWholeService(options: {
+  directory: string
+  env?: Settings
+  words?: string[]
+  within?: string[]
+}) {
+  const { directory, words = [], within = [] } = options
   const env = { LOG_LEVEL: 'warn', COLLAB_PORT: '0', ...options.env, DATA_DIR: directory, PORT: '0' }
-  const started = startProcess('shared/start/start.ts', { env, location: { within, address: '127.0.0.1' } })
+  const started = startProcess('shared/start/start.ts', { words, env, location: { within, address: '127.0.0.1' } })
   const ready = /"api":"(\S+?)\/api\/v1".*"msg":"ready"/
   await until(started, async () => ready.test(started.output()))
   const [, origin = ''] = ready.exec(started.output()) ?? []
@@ -103,6 +111,28 @@ async function until(running: ServiceProcess, isTrue: () => Promise<boolean>): P
   while (!(await isTrue())) {
     if (over) throw new Error(`The process ended:\n${running.output()}`)
     await sleep(50)
+  }
+}
+
+/**
+ * All running processes that have the folder in their environment or their arguments, except this process. Linux alone
+ * tells; elsewhere the list is empty.
+ */
+export function processesOf(directory: string): { pid: number; command: string }[] {
+  if (process.platform !== 'linux') return []
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .map((name) => ({ pid: Number(name), command: readOf(name, 'cmdline'), environment: readOf(name, 'environ') }))
+    .filter(({ command, environment }) => `${command}${environment}`.includes(directory))
+    .map(({ pid, command }) => ({ pid, command: command.replaceAll('\0', ' ').trim() }))
+}
+
+// A process may end after it is listed and before it is read.
+function readOf(pid: string, file: 'cmdline' | 'environ'): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8')
+  } catch {
+    return ''
   }
 }
 
