@@ -1,7 +1,7 @@
+import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { KnowledgeBaseError } from './errors.ts'
 import type { components } from './openapi.d.ts'
 import { backoff, pause } from './pauses.ts'
-import { serverSentEvents } from './server-sent-events.ts'
 import { watched } from './streams.ts'
 import { type Connection, send } from './transport.ts'
 
@@ -128,9 +128,9 @@ async function open(connection: Connection, options: Reading & { maxRetries?: nu
 
 async function* readEvents(body: ReadableStream<Uint8Array>, options: Reading) {
   const { position, signal, heartbeatTimeout: idle = 45_000 } = options
-  for await (const { name, data } of serverSentEvents(watched(body, { idle, signal }))) {
-    if (!isKnown(name)) continue
-    const event = { type: name, ...(JSON.parse(data) as object) } as StreamEvent
+  for await (const { event: type, data } of messagesOf(watched(body, { idle, signal }))) {
+    if (!isKnown(type)) continue
+    const event = { type, ...(JSON.parse(data) as object) } as StreamEvent
     if (event.type === 'auth.revoked') {
       yield event
     } else if (position.after === null && event.type === 'sync.required') {
@@ -143,7 +143,34 @@ async function* readEvents(body: ReadableStream<Uint8Array>, options: Reading) {
   }
 }
 
-const types = new Set<string>([
+// The longest event in characters. An event of the service has a few hundred.
+const maxBufferSize = 1_000_000
+
+/** The messages of a stream of Server-Sent Events. Throws a RangeError for one that is too long. */
+export async function* messagesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<EventSourceMessage, void> {
+  const arrived: EventSourceMessage[] = []
+  const parser = createParser({
+    maxBufferSize,
+    onEvent: (message) => void arrived.push(message),
+    onError({ type, message }) {
+      if (type === 'max-buffer-size-exceeded') throw new RangeError(message)
+    },
+  })
+  const reader = stream.getReader()
+  const decoder = new TextDecoder()
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return
+      parser.feed(decoder.decode(value, { stream: true }))
+      yield* arrived.splice(0)
+    }
+  } finally {
+    await reader.cancel().catch(() => {})
+  }
+}
+
+const types = new Set<string | undefined>([
   'document.created',
   'document.metadata.updated',
   'document.content.updated',
@@ -153,8 +180,8 @@ const types = new Set<string>([
 ] satisfies StreamEvent['type'][])
 
 // A later version of the service may have further events.
-function isKnown(name: string): name is StreamEvent['type'] {
-  return types.has(name)
+function isKnown(type: string | undefined): type is StreamEvent['type'] {
+  return types.has(type)
 }
 
 /** True for an error that a restart of the service, a proxy or the network may cause, and that waiting may heal. */

@@ -88,6 +88,9 @@ function packaged({ name, version, description, license, dependencies }: Manifes
     exports: { './client': { types: './dist/client/client.d.ts', default: './dist/client/client.js' } },
     bin: { 'knowledge-base': 'dist/cli/main.js' },
     files: ['dist'],
-    dependencies: { 'openapi-fetch': dependencies['openapi-fetch'] },
+    dependencies: {
+      'eventsource-parser': dependencies['eventsource-parser'],
+      'openapi-fetch': dependencies['openapi-fetch'],
+    },
   }
 }

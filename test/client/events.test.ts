@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { revokeToken } from '../../shared/auth/queries.ts'
 import { type EventsOptions, KnowledgeBase, type StreamEvent } from '../../shared/client/client.ts'
-import { serverSentEvents } from '../../shared/client/server-sent-events.ts'
+import { messagesOf } from '../../shared/client/events.ts'
 import { eventSequencer } from '../../workers/events.ts'
 import { startFaultyProxy } from '../support/faulty-proxy.ts'
 import { runsTimes } from '../support/runs.ts'
@@ -133,8 +133,8 @@ t.test('events are read wherever the bytes are cut, with every line end', async 
   const text =
     'retry: 5000\n: hb\n\nid: 7\nevent: größe\ndata: {"a":\ndata:"é"}\n\nevent: empty\n\ndata: last\n\ndata: lost\n'
   const expected = [
-    { id: '7', name: 'größe', data: '{"a":\n"é"}' },
-    { id: '7', name: 'message', data: 'last' },
+    { id: '7', event: 'größe', data: '{"a":\n"é"}' },
+    { id: undefined, event: undefined, data: 'last' },
   ]
   const ends = fc.constantFrom('\n', '\r', '\r\n')
   await fc.assert(
@@ -146,7 +146,7 @@ t.test('events are read wherever the bytes are cut, with every line end', async 
         chunks.push(bytes.subarray(at, at + size))
         at += size
       }
-      t.strictSame(await Array.fromAsync(serverSentEvents(ReadableStream.from(chunks))), expected)
+      t.strictSame(await Array.fromAsync(messagesOf(ReadableStream.from(chunks))), expected)
     }),
   )
 })

@@ -6,7 +6,8 @@ const pollMs = 2000
 
 /**
  * Watches the files of folders. Each folder is watched by itself. Many programs replace a file to save it, and a
- * recursive watch of Node loses sight of such a file.
+ * recursive watch of Node loses sight of such a file. chokidar 5.0.0 loses a folder that is replaced by another of its
+ * name, as `git checkout` does: of eight files written there, it noticed one.
  */
 export class WatchedFolders {
   readonly #root: string

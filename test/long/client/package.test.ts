@@ -24,7 +24,7 @@ t.test('the package has the client and the command line as JavaScript, and nothi
   t.notOk(files.some((name) => name.endsWith('.ts') && !name.endsWith('.d.ts')))
   t.notOk(files.some((name) => /^(api|workers|shared|test|sql)/.test(name)))
   const { dependencies, scripts } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'))
-  t.strictSame([Object.keys(dependencies), scripts], [['openapi-fetch'], undefined])
+  t.strictSame([Object.keys(dependencies), scripts], [['eventsource-parser', 'openapi-fetch'], undefined])
 })
 
 t.test('a packing that was interrupted is undone, and never brings an old package.json back', async (t) => {
@@ -166,7 +166,7 @@ async function install(): Promise<{ home: string; copy: string; manifests: strin
   const before = readFileSync(join(copy, 'package.json'), 'utf8')
   await run('npm', ['pack', '--pack-destination', folder], { cwd: copy })
   const after = readFileSync(join(copy, 'package.json'), 'utf8')
-  for (const name of ['openapi-fetch', 'openapi-typescript-helpers']) {
+  for (const name of ['eventsource-parser', 'openapi-fetch', 'openapi-typescript-helpers']) {
     await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], {
       cwd: join(root, 'node_modules', name),
     })
