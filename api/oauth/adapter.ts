@@ -95,7 +95,7 @@ function codes({ database, config }: Storage, kind: Exclude<ArtifactKind, 'Inter
       const found = await lockArtifact({ db: await database(), config }, { kind, secret: id })
       if (found === null) return undefined
       const exp = Math.floor(found.expires_at / 1000)
-      return { ...found.payload, jti: id, exp, ...(found.used_at !== null && { consumed: true }) }
+      return { ...found.payload, jti: id, exp, ...(found.is_used && { consumed: true }) }
     },
     async consume(id) {
       const context = { db: await database(), config }
@@ -105,8 +105,8 @@ function codes({ database, config }: Storage, kind: Exclude<ArtifactKind, 'Inter
   }
 }
 
-// Refuses with 429 when the program has refreshed too often. The bound leaves a program four refreshes in the life of
-// an access token, and 60 in an hour.
+// Refuses with 429 when the program has refreshed too often. The bound leaves a program four access tokens in the life
+// of one, and 60 in an hour.
 async function boundRefreshes(context: { db: Queryable; config: Storage['config'] }, secret: string): Promise<void> {
   const mostAnHour = Math.max(60, Math.ceil((4 * 3600) / context.config.OAUTH_ACCESS_TOKEN_TTL_SECONDS))
   const seconds = await secondsUntilRefresh(context, { secret, mostAnHour })

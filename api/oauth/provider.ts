@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from 'node:crypto'
+import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import {
   type Adapter,
   type Configuration,
@@ -43,6 +43,14 @@ export function createProvider(config: Config, hooks: Hooks): Provider {
     generateTokenId(this: { format: string }) {
       this.format = 'opaque'
       return issueToken(config.TOKEN_PEPPER).bearer
+    },
+  })
+  // A refresh token that is used again within its leeway has the same successor.
+  Object.assign(provider.RefreshToken.prototype, {
+    generateTokenId() {
+      const { RotatedRefreshToken: previous } = Provider.ctx?.oidc.entities ?? {}
+      const text = previous?.jti ?? randomUUID()
+      return keyedHash(config.TOKEN_PEPPER, { purpose: 'oauth refresh token', text }).toString('base64url')
     },
   })
   // The library would remember who has approved in a cookie. Only the session of our pages says who a person is.

@@ -2,7 +2,6 @@ import Type, { type Static } from 'typebox'
 import type { Config } from '../../config/config.ts'
 import { type Queryable, sql } from '../../database/database.ts'
 import { row } from '../../database/row.ts'
-import { Nullable } from '../../schema/identifiers.ts'
 import { keyedHash } from '../keyed-hash.ts'
 
 /** A kind of secret that is stored for a while: a request that waits for its person, a code, a refresh token. */
@@ -44,16 +43,20 @@ export async function storeArtifact(
 const ArtifactShape = Type.Object({
   payload: Type.Unsafe<Record<string, unknown>>({}),
   expires_at: Type.Number(),
-  used_at: Nullable(Type.Number()),
+  is_used: Type.Boolean(),
 })
 
 /** What is stored under a secret; times in Unix milliseconds. */
 export type Artifact = Static<typeof ArtifactShape>
 
+// A client whose calls run in parallel refreshes once for each of them, with the same token. For so long after its
+// first use, a refresh token does not count as used. Seconds.
+const refreshLeeway = 30
+
 /** The request that waits under a secret; null when there is none. */
 export function findInteraction({ db, config }: Context, secret: string): Promise<Artifact | null> {
   return db.maybeOne(sql.type(row(ArtifactShape))`
-    SELECT payload, expires_at, used_at FROM oauth_artifacts
+    SELECT payload, expires_at, false AS is_used FROM oauth_artifacts
     WHERE id_hash = ${sql.binary(hashOf(config, { kind: 'Interaction', secret }))} AND expires_at > now()`)
 }
 
@@ -63,7 +66,8 @@ export function findInteraction({ db, config }: Context, secret: string): Promis
  */
 export function lockArtifact({ db, config }: Context, key: ArtifactKey): Promise<Artifact | null> {
   return db.maybeOne(sql.type(row(ArtifactShape))`
-    SELECT a.payload, a.expires_at, a.used_at
+    SELECT a.payload, a.expires_at, a.used_at IS NOT NULL AND NOT (
+      a.kind = 'RefreshToken' AND a.used_at > now() - make_interval(secs => ${refreshLeeway})) AS is_used
     FROM oauth_artifacts a JOIN oauth_grants g ON g.id = a.grant_id
     WHERE a.id_hash = ${sql.binary(hashOf(config, key))} AND g.revoked_at IS NULL
     FOR NO KEY UPDATE`)
@@ -75,25 +79,25 @@ export function lockArtifact({ db, config }: Context, key: ArtifactKey): Promise
  */
 export async function useArtifact({ db, config }: Context, key: ArtifactKey): Promise<void> {
   await db.query(sql.unsafe`
-    UPDATE oauth_artifacts SET used_at = now(), expires_at = greatest(expires_at, now() + interval '1 day')
+    UPDATE oauth_artifacts SET used_at = coalesce(used_at, now()), expires_at = greatest(expires_at, now() + interval '1 day')
     WHERE id_hash = ${sql.binary(hashOf(config, key))}`)
 }
 
 /**
- * The seconds until a refresh token may be used, or null when it may be used at once. So its grant has at most
- * `mostAnHour` refreshes within an hour. Every used refresh token is known until it expires, so this bounds the rows of
- * the grant. The caller has locked the grant in an earlier statement, so the limit is exact.
+ * The seconds until a refresh token may be used, or null when it may be used at once. So its grant gets at most
+ * `mostAnHour` access tokens within an hour, which also bounds its used refresh tokens. The caller has locked the grant
+ * in an earlier statement, so the limit is exact.
  */
 export async function secondsUntilRefresh(
   { db, config }: Context,
   refresh: { secret: string; mostAnHour: number },
 ): Promise<number | null> {
   return db.maybeOneFirst(sql.type(row(Type.Object({ seconds: Type.Integer() })))`
-    SELECT ceil(extract(epoch FROM used.used_at + interval '1 hour' - now()))::int AS seconds
-    FROM oauth_artifacts a JOIN oauth_artifacts used USING (grant_id)
+    SELECT ceil(extract(epoch FROM t.created_at + interval '1 hour' - now()))::int AS seconds
+    FROM oauth_artifacts a JOIN tokens t USING (grant_id)
     WHERE a.id_hash = ${sql.binary(hashOf(config, { kind: 'RefreshToken', secret: refresh.secret }))}
-      AND used.kind = 'RefreshToken' AND used.used_at > now() - interval '1 hour'
-    ORDER BY used.used_at DESC OFFSET ${refresh.mostAnHour - 1} LIMIT 1`)
+      AND t.created_at > now() - interval '1 hour'
+    ORDER BY t.created_at DESC OFFSET ${refresh.mostAnHour - 1} LIMIT 1`)
 }
 
 /** Ends the request that waits under a secret. Of two calls at once, one gets true, and the other false. */
