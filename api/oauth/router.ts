@@ -1,4 +1,5 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express'
+import { redirectUriOfCode } from '../../shared/auth/oauth/artifacts.ts'
 import { findClient } from '../../shared/auth/oauth/clients.ts'
 import { hasGrant } from '../../shared/auth/oauth/grants.ts'
 import { oauthPaths } from '../../shared/auth/oauth/paths.ts'
@@ -19,7 +20,7 @@ const formType = 'application/x-www-form-urlencoded'
 const readBody = jsonTextReader(16_384)
 
 /** An endpoint for programs: the media type of its body, and the body that the library gets. */
-type Endpoint = { path: string; mediaType: string; body: (text: string) => string }
+type Endpoint = { path: string; mediaType: string; body: (text: string) => string | Promise<string> }
 
 /**
  * Serves the authorization server of the service (OAuth 2.1) and the documents by which clients discover it. Which
@@ -31,9 +32,17 @@ export function oauthRouter(service: Service): Router {
   for (const [path, document] of Object.entries(wellKnownDocuments(origin))) {
     router.all(path, documentHandler(path, document))
   }
-  const withRecordedResource = (text: string) => withResource(new URLSearchParams(text), origin).toString()
+  const exchangeBody = async (text: string) => {
+    const parameters = withResource(new URLSearchParams(text), origin)
+    // OAuth 2.1 has no redirect URI here, since PKCE ties a code to its program. The library still compares it.
+    if (parameters.get('grant_type') === 'authorization_code' && !parameters.has('redirect_uri')) {
+      const uri = await redirectUriOfCode({ db: service.database, ...service }, parameters.get('code') ?? '')
+      if (uri !== null) parameters.set('redirect_uri', uri)
+    }
+    return parameters.toString()
+  }
   const endpoints: readonly Endpoint[] = [
-    { path: oauthPaths.token, mediaType: formType, body: withRecordedResource },
+    { path: oauthPaths.token, mediaType: formType, body: exchangeBody },
     { path: oauthPaths.revoke, mediaType: formType, body: (text) => text },
     { path: oauthPaths.register, mediaType: 'application/json', body: registrationBody },
   ]
@@ -61,7 +70,7 @@ function endpointHandler(service: Service, { path, mediaType, body }: Endpoint):
     if (path === oauthPaths.register) await service.throttles.count('oauth-registration', address)
     const { text } = await readBody(request, response, [mediaType])
     const server = await service.oauth()
-    await server.serve(request, response, { url: path, body: body(text) })
+    await server.serve(request, response, { url: path, body: await body(text) })
   }
   return async (request, response) => {
     response.locals['route'] = path

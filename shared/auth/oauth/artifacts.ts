@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox'
 import type { Config } from '../../config/config.ts'
 import { type Queryable, sql } from '../../database/database.ts'
 import { row } from '../../database/row.ts'
+import { Nullable } from '../../schema/identifiers.ts'
 import { keyedHash } from '../keyed-hash.ts'
 
 /** A kind of secret that is stored for a while: a request that waits for its person, a code, a refresh token. */
@@ -71,6 +72,13 @@ export function lockArtifact({ db, config }: Context, key: ArtifactKey): Promise
     FROM oauth_artifacts a JOIN oauth_grants g ON g.id = a.grant_id
     WHERE a.id_hash = ${sql.binary(hashOf(config, key))} AND g.revoked_at IS NULL
     FOR NO KEY UPDATE`)
+}
+
+/** The redirect URI of the request that led to a code; null for an unknown code. */
+export function redirectUriOfCode({ db, config }: Context, secret: string): Promise<string | null> {
+  return db.maybeOneFirst(sql.type(row(Type.Object({ uri: Nullable(Type.String()) })))`
+    SELECT payload ->> 'redirectUri' AS uri FROM oauth_artifacts
+    WHERE id_hash = ${sql.binary(hashOf(config, { kind: 'AuthorizationCode', secret }))}`)
 }
 
 /**
