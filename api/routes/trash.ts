@@ -11,7 +11,7 @@ import { findEntry, type TrashEntryRow, type TrashRetention } from '../../shared
 import { presentEntry, trashPage } from '../../shared/trash/list.ts'
 import { purgeEntry } from '../../shared/trash/purge.ts'
 import { type Restored, restoreEntry } from '../../shared/trash/restore.ts'
-import { RestoredResource, RestoreInput, TrashEntry } from '../../shared/trash/schema.ts'
+import { RestoredIdentity, RestoredResource, RestoreInput, TrashEntry } from '../../shared/trash/schema.ts'
 import { requireScopes } from '../http/authenticate.ts'
 import { type CursorScope, decodeCursor, encodeCursor, pageOf } from '../http/pagination.ts'
 import { pageParameters } from '../http/parameters.ts'
@@ -76,7 +76,7 @@ export const trashRoutes = [
     scopes: ['documents:write'],
     params: TrashParameter,
     body: RestoreInput,
-    success: { status: 200, description: 'The restored resource', data: RestoredResource },
+    success: { status: 200, description: 'The restored resource', data: RestoredResource, minimal: RestoredIdentity },
     errors: [
       'trash_not_found',
       'folder_not_found',
@@ -91,7 +91,9 @@ export const trashRoutes = [
       const entry = await requireEntry(tx, { caller, id: params.id, retention: service.config })
       const restored = await restoreEntry(write, { entry, location: body })
       const data = { ...(await presentRestored(tx, restored)), not_restored: restored.notRestored }
-      return { data, ...auditedAs(restored.entry) }
+      const { id, not_restored } = data
+      const minimal = () => ({ id, ...('version' in data && { version: data.version }), not_restored })
+      return { data, minimal, ...auditedAs(restored.entry) }
     },
   }),
 

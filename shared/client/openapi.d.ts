@@ -2157,7 +2157,6 @@ export interface components {
   parameters: {
     RequestId: string;
     IdempotencyKey: string;
-    PreferBodyWritten: string;
     Prefer: string;
     IfMatch: string;
     RequiredIfMatch: string;
@@ -3764,7 +3763,7 @@ export interface operations {
       };
       header: {
         "If-Match": components["parameters"]["RequiredIfMatch"];
-        Prefer?: components["parameters"]["PreferBodyWritten"];
+        Prefer?: components["parameters"]["Prefer"];
         "X-Request-Id"?: components["parameters"]["RequestId"];
       };
       path: {
@@ -3798,7 +3797,7 @@ export interface operations {
       header?: {
         "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "If-Match"?: components["parameters"]["IfMatch"];
-        Prefer?: components["parameters"]["PreferBodyWritten"];
+        Prefer?: components["parameters"]["Prefer"];
         "X-Request-Id"?: components["parameters"]["RequestId"];
       };
       path: {
@@ -3935,7 +3934,7 @@ export interface operations {
       header: {
         "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "If-Match": components["parameters"]["RequiredIfMatch"];
-        Prefer?: components["parameters"]["PreferBodyWritten"];
+        Prefer?: components["parameters"]["Prefer"];
         "X-Request-Id"?: components["parameters"]["RequestId"];
       };
       path: {
@@ -4018,7 +4017,7 @@ export interface operations {
       header?: {
         "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "If-Match"?: components["parameters"]["IfMatch"];
-        Prefer?: components["parameters"]["PreferBodyWritten"];
+        Prefer?: components["parameters"]["Prefer"];
         "X-Request-Id"?: components["parameters"]["RequestId"];
       };
       path: {
@@ -4072,7 +4071,7 @@ export interface operations {
       };
       header?: {
         "If-Match"?: components["parameters"]["IfMatch"];
-        Prefer?: components["parameters"]["PreferBodyWritten"];
+        Prefer?: components["parameters"]["Prefer"];
         "X-Request-Id"?: components["parameters"]["RequestId"];
       };
       path: {
@@ -4100,7 +4099,7 @@ export interface operations {
       };
       header?: {
         "If-Match"?: components["parameters"]["IfMatch"];
-        Prefer?: components["parameters"]["PreferBodyWritten"];
+        Prefer?: components["parameters"]["Prefer"];
         "X-Request-Id"?: components["parameters"]["RequestId"];
       };
       path: {
@@ -4134,7 +4133,7 @@ export interface operations {
       header?: {
         "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
         "If-Match"?: components["parameters"]["IfMatch"];
-        Prefer?: components["parameters"]["PreferBodyWritten"];
+        Prefer?: components["parameters"]["Prefer"];
         "X-Request-Id"?: components["parameters"]["RequestId"];
       };
       path: {
@@ -4658,6 +4657,7 @@ export interface operations {
     parameters: {
       header?: {
         "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+        Prefer?: components["parameters"]["Prefer"];
         "X-Request-Id"?: components["parameters"]["RequestId"];
       };
       path: {

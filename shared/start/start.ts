@@ -77,6 +77,8 @@ async function start(config: Config): Promise<void> {
   await runCommand({ command: release, env, cwd: root })
   stopped.signal.throwIfAborted()
   const owner = runCommand({ command: 'node shared/auth/bootstrap-command.ts --first-start', env, cwd: root })
+  // Whoever waits for `/readyz` at the first start expects that the owner can sign in.
+  if (!existsSync(ownerFile(config))) await owner
   const print = printer(Math.max(...types.map((type) => type.name.length)))
   const workers = types.filter(({ command }) => command.includes('workers/main.ts'))
   for (const type of types) {
@@ -91,7 +93,7 @@ async function start(config: Config): Promise<void> {
   // A stop waits for the command, which would otherwise leave an owner whose token nobody has.
   const [printed] = await Promise.all([owner, readiness(env)]).finally(() => owner)
   isReady = true
-  announce({ config, origin: originOf(env), liveAddress: env['COLLAB_URL'] ?? '', owner: printed })
+  announce({ config, origin: env['PUBLIC_ORIGIN'] ?? '', liveAddress: env['COLLAB_URL'] ?? '', owner: printed })
   await new Promise((end) => stopped.signal.addEventListener('abort', end))
 }
 
@@ -180,7 +182,7 @@ async function answersReady(url: string): Promise<boolean> {
 
 function announce(facts: { config: Config; origin: string; liveAddress: string; owner: string }): void {
   const { origin } = facts
-  const kept = join(resolve(facts.config.DATA_DIR), 'bootstrap.json')
+  const kept = ownerFile(facts.config)
   if (!isTerminal) {
     const addresses = {
       api: `${origin}/api/v1`,
@@ -212,6 +214,11 @@ function announce(facts: { config: Config; origin: string; liveAddress: string; 
   }
   lines.push('Stop     Ctrl-C')
   process.stdout.write(`\n${lines.join('\n')}\n\n`)
+}
+
+// The file with the password and the token of the first user.
+function ownerFile({ DATA_DIR }: Config): string {
+  return join(resolve(DATA_DIR), 'bootstrap.json')
 }
 
 // The origin of the API on this machine: `localhost` unless HOST is an address that `localhost` does not reach.

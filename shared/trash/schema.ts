@@ -42,6 +42,16 @@ const notRestored = {
   }),
 }
 
+/** The restored resource for a caller that prefers `return=minimal`. Only a document has a version. */
+export const RestoredIdentity = Type.Object(
+  {
+    id: Type.Union([Document.properties.id, Folder.properties.id]),
+    version: Type.Optional(Document.properties.version),
+    ...notRestored,
+  },
+  { $id: 'RestoredIdentity' },
+)
+
 /** The answer of `POST /trash/{id}/restore`: the restored resource. */
 export const RestoredResource = Type.Union(
   [

@@ -131,7 +131,7 @@ t.test('every write that answers with a body, blocks or a record has a small ans
   }
   const records = ['createKnowledgeBase', 'createFolder', 'updateDocument', 'createConcept', 'acceptConceptCandidate']
   const bodies = ['replaceContent', 'editContent', 'insertBlocks', 'updateBlock', 'deleteBlock', 'batchBlocks']
-  for (const operation of [...records, ...bodies, 'putDocumentSummary', 'createAttachment']) {
+  for (const operation of [...records, ...bodies, 'putDocumentSummary', 'createAttachment', 'restoreFromTrash']) {
     t.ok(applied.includes(operation), `${operation} is among ${applied}`)
   }
 })

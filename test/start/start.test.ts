@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -27,7 +27,16 @@ const linuxOnly = { skip: process.platform !== 'linux' }
 const atLength = { skip: onlyLong.skip || linuxOnly.skip }
 
 t.test('a fresh folder becomes a service that its owner can use at once and stops without a trace', async (t) => {
-  const service = startWith({ LOG_LEVEL: 'info' })
+  const PORT = String(await freePort({}))
+  const service = startWith({ PORT, LOG_LEVEL: 'info' })
+  while (
+    !(await fetch(`http://localhost:${PORT}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    ))
+  )
+    await sleep(5)
+  t.ok(existsSync(join(directory, 'bootstrap.json')), 'the owner can sign in as soon as the service is ready')
   const ready = await service.ready()
   const { token } = JSON.parse(readFileSync(join(directory, 'bootstrap.json'), 'utf8'))
   t.match(ready.owner, /bootstrap\.json$/)

@@ -32,18 +32,11 @@ export const parameters = {
       'A repetition with the same key and body gets the first answer again instead of a second effect. Taken literally.',
     schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,128}$', minLength: 1, maxLength: 128 },
   },
-  PreferBodyWritten: {
-    name: 'Prefer',
-    in: 'header',
-    description:
-      'With `return=minimal`, `data` has only `document_id`, `version` and `changed_block_ids`, with `warnings` if there are any.',
-    schema: { type: 'string', examples: ['return=minimal'] },
-  },
   Prefer: {
     name: 'Prefer',
     in: 'header',
     description:
-      'With `return=minimal`, `data` has only the id and the version of each record, with `warnings` if there are any.',
+      'With `return=minimal`, `data` has only the id and the version of each record, or of a body with the changed blocks, and `warnings` if there are any.',
     schema: { type: 'string', examples: ['return=minimal'] },
   },
   IfMatch: {

@@ -60,16 +60,11 @@ function headerParametersOf(spec: Route): object[] {
     ...(spec.guard === 'required' ? ['RequiredIfMatch'] : []),
     ...(spec.guard === 'optional' ? ['IfMatch'] : []),
     ...(spec.conditional ? ['IfNoneMatch'] : []),
-    ...preferenceOf(spec),
+    ...(offersMinimal(spec) ? ['Prefer'] : []),
     ...(spec.stream ? ['LastEventId'] : []),
     'RequestId',
   ]
   return names.map((name) => ({ $ref: `#/components/parameters/${name}` }))
-}
-
-function preferenceOf(spec: Route): string[] {
-  if (!offersMinimal(spec)) return []
-  return spec.success.some(({ minimal }) => minimal !== undefined) ? ['PreferBodyWritten'] : ['Prefer']
 }
 
 function exampleOf(spec: Route, mediaType: string): { example?: unknown } {

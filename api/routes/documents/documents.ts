@@ -72,7 +72,7 @@ export const documentRoutes = [
       'Only `title` is required: without a location it goes to the first knowledge base of the default workspace.',
     scopes: ['documents:write'],
     body: DocumentCreateInput,
-    success: { status: 201, description: 'The new document', data: CreatedDocument, location: true },
+    success: { status: 201, description: 'The new document', data: CreatedDocument, etag: true, location: true },
     errors: [
       'knowledge_base_not_found',
       'folder_not_found',
@@ -92,6 +92,7 @@ export const documentRoutes = [
       })
       return {
         data: { ...presentDocument(created.document, 'current'), warnings: answerWarnings(created.warnings) },
+        etag: created.document.version,
         location: `${apiPrefix}/documents/${created.document.id}`,
         workspaceId: created.document.workspace_id,
         documentIds: [created.document.id],
