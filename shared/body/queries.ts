@@ -41,7 +41,7 @@ const LockedShape = Type.Object({
 export type LockedBody = Static<typeof LockedShape>
 
 /**
- * Returns the body of a visible document, or null. Send this statement behind the statement that locks the document.
+ * Returns the body of a visible document, or null. Read it behind the statement that locks the document.
  * Then the statement begins after the lock is taken, so it sees what the last owner of the lock has written.
  */
 export function lockedBody(tx: Transaction, locator: DocumentLocator): Promise<LockedBody | null> {
@@ -113,9 +113,9 @@ type NewBody = DocumentKey & { body_seq: number; version: string; updated_at: nu
  * Stores a body, and as JSON text the step from the previous manifest to the manifest of this body. A stored body and
  * its step never change.
  */
-export function insertBody(tx: Transaction, stored: NewBody & { body: string }): void {
+export async function insertBody(tx: Transaction, stored: NewBody & { body: string }): Promise<void> {
   const { workspace_id, id, body_seq, version } = stored
-  tx.send(
+  await tx.query(
     prepared(sql.unsafe`
     WITH ${manifestOf(stored)}
     INSERT INTO document_bodies (workspace_id, document_id, body_seq, version, created_at, body)
@@ -127,7 +127,10 @@ export function insertBody(tx: Transaction, stored: NewBody & { body: string }):
  * Stores a body that follows from the previous body by splices, so that only what changed travels to PostgreSQL. Stores
  * no body when the result does not have the given version.
  */
-export function insertSplicedBody(tx: Transaction, stored: NewBody & { splices: readonly Splice[] }): void {
+export async function insertSplicedBody(
+  tx: Transaction,
+  stored: NewBody & { splices: readonly Splice[] },
+): Promise<void> {
   const { workspace_id, id, body_seq, version } = stored
   const pieces = piecesOf(stored.splices)
   const column = (name: 'start' | 'length') =>
@@ -135,7 +138,7 @@ export function insertSplicedBody(tx: Transaction, stored: NewBody & { splices: 
       pieces.map((piece) => piece[name]),
       'int4',
     )
-  tx.send(
+  await tx.query(
     prepared(sql.unsafe`
     WITH ${manifestOf(stored)}
     INSERT INTO document_bodies (workspace_id, document_id, body_seq, version, created_at, body)
@@ -181,16 +184,16 @@ function piecesOf(splices: readonly Splice[]): { start: number; length: number; 
 const endOfText = 2 ** 30
 
 /** Stores the first bodies of documents of one workspace. A first body has no step. */
-export function insertFirstBodies(
+export async function insertFirstBodies(
   tx: Transaction,
   input: { workspaceId: string; bodies: readonly { id: string; version: string; body: string }[] },
-): void {
+): Promise<void> {
   const column = (name: 'id' | 'version' | 'body') =>
     sql.array(
       input.bodies.map((body) => body[name]),
       'text',
     )
-  tx.send(
+  await tx.query(
     prepared(sql.unsafe`
     WITH first AS (
       SELECT * FROM unnest(${column('id')}, ${column('version')}, ${column('body')}) AS f (id, version, body)
@@ -208,7 +211,7 @@ export function insertFirstBodies(
  * body of a dropped snapshot is dropped too, unless it is kept now, is current (`document.body_seq`) or a Y document
  * follows it.
  */
-export function snapshot(
+export async function snapshot(
   tx: Transaction,
   input: {
     document: DocumentKey & { body_seq: number }
@@ -218,10 +221,10 @@ export function snapshot(
     createdBy: string | null
     keep: number
   },
-): void {
+): Promise<void> {
   const { document, seq, bodySeq } = input
   const { workspace_id, id } = document
-  tx.send(
+  await tx.query(
     prepared(sql.unsafe`
     WITH kept AS (
       INSERT INTO document_versions (workspace_id, document_id, seq, body_seq, size, created_by)
@@ -247,8 +250,8 @@ const standingAt = ({ workspace_id, id }: DocumentKey) => sql.fragment`
   SELECT FROM document_y_states y WHERE y.workspace_id = ${workspace_id} AND y.document_id = ${id}`
 
 /** Makes a stored body the current body of its document. `document` is the row of the document afterwards. */
-export function updateBodyState(tx: Transaction, document: DocumentRow): void {
-  tx.send(
+export async function updateBodyState(tx: Transaction, document: DocumentRow): Promise<void> {
+  await tx.query(
     prepared(sql.unsafe`
     UPDATE documents SET version = ${document.version}, body_seq = ${document.body_seq},
       version_seq = ${document.version_seq}, character_count = ${document.character_count},

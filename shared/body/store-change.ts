@@ -38,9 +38,9 @@ export async function storeChange(context: CommitContext, storing: Storing): Pro
   const { before, locked, change, texts } = storing
   const { changing_at: changedAt, event_row_no: eventRowNo, is_live: isLive, has_open_jobs: hasOpenJobs } = locked
   const document = documentAfter(storing, { config: context.config, changedAt })
-  store(context, storing, document)
+  await store(context, storing, document)
   if (change === null) return document
-  recordEvent(context.tx, {
+  await recordEvent(context.tx, {
     workspaceId: document.workspace_id,
     name: 'document.content.updated',
     document: eventDocument(document),
@@ -85,19 +85,19 @@ function measure({ before, change, config }: Measured): Sizes {
   return sizes
 }
 
-function store({ tx, config }: CommitContext, storing: Storing, document: DocumentRow): void {
+async function store({ tx, config }: CommitContext, storing: Storing, document: DocumentRow): Promise<void> {
   const { before, change, text, size, userId, snapshots } = storing
   const { workspace_id, id, body_seq, version, updated_at } = document
   if (change === null && snapshots.length === 0) return
   if (change !== null) {
     const stored = { workspace_id, id, body_seq, version, updated_at, step: change.step }
-    if (typeof text === 'string') queries.insertBody(tx, { ...stored, body: text })
-    else queries.insertSplicedBody(tx, { ...stored, splices: text })
+    if (typeof text === 'string') await queries.insertBody(tx, { ...stored, body: text })
+    else await queries.insertSplicedBody(tx, { ...stored, splices: text })
   }
   for (const [index, state] of snapshots.entries()) {
     const kept =
       state === 'before' ? { bodySeq: before.body_seq, size } : { bodySeq: body_seq, size: change?.bytes ?? size }
-    queries.snapshot(tx, {
+    await queries.snapshot(tx, {
       document,
       ...kept,
       seq: before.version_seq + index + 1,
@@ -105,5 +105,5 @@ function store({ tx, config }: CommitContext, storing: Storing, document: Docume
       keep: config.VERSIONS_RETENTION,
     })
   }
-  queries.updateBodyState(tx, document)
+  await queries.updateBodyState(tx, document)
 }

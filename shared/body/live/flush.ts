@@ -53,10 +53,8 @@ export async function storeTyped(
   const { tx, config } = context
   const { replica, caller, updates, version } = flush
   const { key } = replica
-  const [before, facts] = await Promise.all([
-    lockedDocument(tx, key),
-    flushFacts(tx, { ...key, ...shadow.seen, userId: caller.userId }).then((read) => found(read, key)),
-  ])
+  const before = await lockedDocument(tx, key)
+  const facts = found(await flushFacts(tx, { ...key, ...shadow.seen, userId: caller.userId }), key)
   await replica.take(shadow, facts)
   await shadow.merge(updates)
   requireRoom(shadow, config.DOCUMENT_MAX_BYTES)
@@ -80,7 +78,7 @@ export async function storeTyped(
   const { body_seq: bodySeq } = document
   const n = shadow.position.n + shadow.appended.length
   const byTyping = !hasFollowed && repairs.length === 0
-  storeAppended(tx, {
+  await storeAppended(tx, {
     key,
     shadow,
     bodySeq,
