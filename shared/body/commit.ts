@@ -86,7 +86,7 @@ export async function commitBody<E extends Edited, Found = undefined>(
     text,
     size: change?.bytesBefore ?? Buffer.byteLength(text),
     userId: commit.caller.userId,
-    snapshots: change === null && commit.skipsUnchanged ? [] : ['before'],
+    snapshot: change === null && commit.skipsUnchanged ? null : 'before',
   })
   const body = change === null ? current : new StoredBody({ version: change.version, text })
   const changedBlockIds = () => (change === null ? [] : blockIdsOfStep(change.step))

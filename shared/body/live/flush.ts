@@ -60,7 +60,7 @@ export async function storeTyped(
   requireRoom(shadow, config.DOCUMENT_MAX_BYTES)
   const hasFollowed = await shadow.follow(facts)
   const { change, windows, repairs } = await shadow.settle()
-  const snapshots = snapshotsOf(version, { isKept: facts.is_kept, isChanged: change !== null })
+  const snapshot = snapshotOf(version, { isKept: facts.is_kept, isChanged: change !== null })
   const document = await storeChange(
     { ...context, ahead: onTheSpot },
     {
@@ -72,7 +72,7 @@ export async function storeTyped(
       text: textOf(shadow.body, windows),
       size: change?.bytesBefore ?? shadow.body.bytes,
       userId: facts.author,
-      snapshots,
+      snapshot,
     },
   )
   const { body_seq: bodySeq } = document
@@ -115,10 +115,10 @@ function changedTexts(windows: readonly LineWindow[]): TwoTexts {
   }
 }
 
-function snapshotsOf(
+function snapshotOf(
   version: Flush['version'],
   { isKept, isChanged }: { isKept: boolean; isChanged: boolean },
-): Storing['snapshots'] {
-  if (version === 'before') return isChanged && !isKept ? ['before'] : []
-  return version === 'after' && (isChanged || !isKept) ? ['after'] : []
+): Storing['snapshot'] {
+  if (version === 'before') return isChanged && !isKept ? 'before' : null
+  return version === 'after' && (isChanged || !isKept) ? 'after' : null
 }
