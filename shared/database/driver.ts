@@ -21,9 +21,11 @@ export function driverFactory(options: Options): DriverFactory {
 }
 
 function watched(client: DriverClient, { kind, onError }: Options): DriverClient {
+  let lost: Error | undefined
   // slonik stops listening when it gives a client up. A later error without a listener would end the process.
-  client.on('error', () => {})
-  let lost: BackendTerminatedError | undefined
+  client.on('error', (error) => {
+    lost ??= error
+  })
   return {
     ...client,
     async query(...statement) {
