@@ -22,7 +22,7 @@ export function isOutage(error: unknown): boolean {
   })
 }
 
-/** The code of an error of PostgreSQL or of the network, also where slonik has wrapped it; empty where there is none. */
+/** The code of an error of PostgreSQL or of the network, also where slonik has wrapped the error; empty without one. */
 export function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return ''
   const { code } = error as { code?: unknown }

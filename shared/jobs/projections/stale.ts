@@ -54,8 +54,8 @@ export function isQuiet(before: { updated_at: number }, document: { updated_at: 
   return document.updated_at - before.updated_at > quietMs
 }
 
-// Marks the documents that take part in each projection and enqueues their jobs, by one statement. A single document is given by plain values instead of arrays, which lets PostgreSQL keep the plan of the
-// statement.
+// Marks the documents that take part in each projection and enqueues their jobs, by one statement. A single document is
+// given by plain values instead of arrays, which lets PostgreSQL keep the plan of the statement.
 async function markAndEnqueue(
   tx: Transaction,
   input: {
