@@ -8,13 +8,13 @@ import type { Teardown } from './site.ts'
  */
 export type Traffic = { statements: string[] }
 
-type Cut = { after?: boolean; reset?: boolean }
+type Cut = { after?: boolean; reset?: boolean; silent?: boolean }
 
 /**
  * A relay before PostgreSQL that reads along. `count` returns the traffic of all connections while `work` runs. `cut`
  * ends a connection as soon as its client sends a statement with the given words, in place of relaying the statement.
  * With `after`, the statement is relayed and executed, and the connection ends in place of the answer. With `reset`,
- * the client is told that the connection was reset.
+ * the client is told that the connection was reset. With `silent`, the connection stays, but nothing passes any more.
  */
 export async function startCountingProxy(t: Teardown, target: string) {
   const { hostname, port } = new URL(target)
@@ -35,6 +35,11 @@ export async function startCountingProxy(t: Teardown, target: string) {
       const cut = cutting
       if (cut !== undefined && sent.some((text) => text.includes(cut.words))) {
         cutting = undefined
+        if (cut.silent) {
+          client.pause()
+          database.pause()
+          return
+        }
         if (cut.reset) return client.resetAndDestroy()
         if (!cut.after) return end()
         silent = true
