@@ -14,10 +14,10 @@ type Write = {
  * Records an accepted write in the audit log, in the transaction of the write. The log holds who called what through
  * which program, and never a text of a document (api/guide/authentication.md#audit).
  */
-export function recordWrite(tx: Transaction, { spec, path, call, answer }: Write): void {
+export async function recordWrite(tx: Transaction, { spec, path, call, answer }: Write): Promise<void> {
   const { caller, client, requestId } = call
   const named = namedByPath(spec, call.params)
-  insertAuditEntries(tx, {
+  await insertAuditEntries(tx, {
     action: spec.operationId,
     requestId,
     tokenId: caller.tokenId,

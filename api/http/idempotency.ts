@@ -69,11 +69,9 @@ export async function answerOnce(
   run: () => Promise<Answer & { status: number }>,
 ): Promise<Answer> {
   const { tx } = context
-  const [locked, first] = await Promise.all([
-    lockIdempotencyKey(tx, request.scope),
-    rememberedAnswer(tx, { ...request.scope, lifetimeHours: request.lifetimeHours }),
-  ])
+  const locked = await lockIdempotencyKey(tx, request.scope)
   if (!locked) throw new Refusal('idempotency_in_progress', { headers: { 'Retry-After': '1' } })
+  const first = await rememberedAnswer(tx, { ...request.scope, lifetimeHours: request.lifetimeHours })
   if (first !== null) {
     if (!first.fingerprint.equals(request.fingerprint)) throw new Refusal('idempotency_key_reused')
     if (first.workspace_id !== null && !context.visible(first.workspace_id)) {
@@ -89,7 +87,7 @@ export async function answerOnce(
   }
   const answer = await run()
   if (answer.remembered === false) return answer
-  rememberAnswer(tx, {
+  await rememberAnswer(tx, {
     ...request.scope,
     fingerprint: request.fingerprint,
     status: answer.status,

@@ -230,7 +230,7 @@ async function answerWrite(spec: Route, { call, path, keyed, isMinimal }: Receiv
   const write = async (tx: Transaction, ahead: Ahead) => {
     const context = writeContext({ ...call, tx, ahead })
     const handled = await spec.handle({ ...call, db: tx, tx, ahead, write: context, prepared })
-    if (spec.access !== 'anyone') recordWrite(tx, { spec, path, call, answer: handled })
+    if (spec.access !== 'anyone') await recordWrite(tx, { spec, path, call, answer: handled })
     const answer = { ...handled, status: statusOf(spec, handled) }
     return isMinimal ? minimalAnswer(spec, answer) : answer
   }

@@ -1,4 +1,4 @@
-import { type Database, inTransaction, type Transaction } from '../../shared/database/database.ts'
+import { type Database, inTransaction, type Transaction, Undone } from '../../shared/database/database.ts'
 
 /**
  * Runs `work`, which may ask for a transaction by `begin`, any number of times. The transaction begins when it is asked
@@ -31,10 +31,12 @@ function beginUntil(database: Database, worked: Promise<boolean>) {
     database,
     async (tx) => {
       begun.resolve(tx)
-      if (!(await worked)) await tx.undo()
+      if (!(await worked)) throw new Undone()
     },
     0,
-  )
+  ).catch((error: unknown) => {
+    if (!(error instanceof Undone)) throw error
+  })
   over.catch(begun.reject)
   return { begun: begun.promise, over }
 }

@@ -33,10 +33,13 @@ type PageWrite = {
  * Records an accepted write of a page in the audit log, in the transaction of the write. The entry names no token,
  * because a session has none.
  */
-export function recordPageWrite(tx: Transaction, { call, action, documentIds = [], place }: PageWrite): void {
+export async function recordPageWrite(
+  tx: Transaction,
+  { call, action, documentIds = [], place }: PageWrite,
+): Promise<void> {
   const { request, response, user } = call
   const client = parseUserAgent(request.headers['user-agent'])
-  insertAuditEntries(tx, {
+  await insertAuditEntries(tx, {
     action,
     requestId: response.locals['requestId'] as string,
     tokenId: '',

@@ -55,6 +55,14 @@ async function earlierLocation({ service }: SignedInCall, { scope }: Keyed): Pro
 
 async function remember({ service }: SignedInCall, { scope, fingerprint }: Keyed, location: string): Promise<void> {
   await inTransaction(service.database, async (tx) => {
-    rememberAnswer(tx, { ...scope, fingerprint, status: 303, data: null, etag: null, location, workspaceId: null })
+    await rememberAnswer(tx, {
+      ...scope,
+      fingerprint,
+      status: 303,
+      data: null,
+      etag: null,
+      location,
+      workspaceId: null,
+    })
   })
 }

@@ -60,14 +60,14 @@ async function requireUnreferenced(tx: Transaction, attachment: Key): Promise<re
 // newly shows. The other order could end in a deadlock. If another document has come to show the attachment in between,
 // all locks are released and taken again.
 async function lockReferencing(tx: Transaction, attachment: Key): Promise<readonly string[]> {
-  markLocks(tx)
+  await markLocks(tx)
   for (let round = 1; round <= maximumRounds; round += 1) {
     const documentIds = await referencingDocuments(tx, { attachment, limit: null })
     await lockDocuments(tx, { workspaceId: attachment.workspace_id, documentIds })
     await lock(tx, attachment)
     const current = await referencingDocuments(tx, { attachment, limit: null })
     if (current.every((documentId) => documentIds.includes(documentId))) return current
-    releaseLocks(tx)
+    await releaseLocks(tx)
   }
   throw new Refusal('service_unavailable', { headers: { 'Retry-After': '1' } })
 }

@@ -139,10 +139,10 @@ export type AuditedWrite = {
  * folder is, or was before the write deleted it. The entries have the time of this statement, the last of the write, so
  * writes that wait for each other are listed in the order in which they happened.
  */
-export function insertAuditEntries(tx: Transaction, write: AuditedWrite): void {
+export async function insertAuditEntries(tx: Transaction, write: AuditedWrite): Promise<void> {
   const { place } = write
   const documentIds = write.documentIds.length === 0 ? [null] : [...write.documentIds]
-  tx.send(
+  await tx.query(
     prepared(sql.unsafe`
     INSERT INTO audit_log (request_id, token_id, user_id, method, path, client_name, client_version, is_agent, action,
       document_id, created_at, workspace_id)

@@ -37,11 +37,11 @@ export async function requireAttachments(
  * A consequence of body writes: adds to the index of references what the body newly shows, and removes what the body no
  * longer shows.
  */
-export function updateReferences({ tx }: CommitContext, { document, change }: BodyWrite): void {
+export async function updateReferences({ tx }: CommitContext, { document, change }: BodyWrite): Promise<void> {
   const { shown, hidden } = change
   if (shown.length + hidden.length === 0) return
   const references = (ids: readonly string[]) => ids.map((attachmentId) => ({ documentId: document.id, attachmentId }))
-  replaceReferences(tx, {
+  await replaceReferences(tx, {
     workspaceId: document.workspace_id,
     shown: references(shown),
     hidden: references(hidden),
@@ -49,15 +49,15 @@ export function updateReferences({ tx }: CommitContext, { document, change }: Bo
 }
 
 /** Indexes the references in the bodies of new documents. */
-export function indexReferences(
+export async function indexReferences(
   tx: Transaction,
   input: { workspaceId: string; bodies: readonly { id: string; body: string }[] },
-): void {
+): Promise<void> {
   const { workspaceId, bodies } = input
   const shown = bodies.flatMap(({ id, body }) =>
     [...attachmentsIn(body)].map((attachmentId) => ({ documentId: id, attachmentId })),
   )
-  if (shown.length > 0) replaceReferences(tx, { workspaceId, shown, hidden: [] })
+  if (shown.length > 0) await replaceReferences(tx, { workspaceId, shown, hidden: [] })
 }
 
 /** The ids of the documents whose bodies show an attachment, in order; all documents when `limit` is null. */
@@ -94,11 +94,11 @@ function lockAttachmentsForReference(
     ORDER BY id FOR KEY SHARE`)
 }
 
-function replaceReferences(
+async function replaceReferences(
   tx: Transaction,
   input: { workspaceId: string; shown: readonly Reference[]; hidden: readonly Reference[] },
-): void {
-  tx.send(sql.unsafe`
+): Promise<void> {
+  await tx.query(sql.unsafe`
     WITH gone AS (
       DELETE FROM attachment_references r USING ${pairs(input.hidden)} AS hidden (attachment_id, document_id)
       WHERE r.workspace_id = ${input.workspaceId} AND r.attachment_id = hidden.attachment_id

@@ -86,7 +86,7 @@ export async function commitBody<E extends Edited, Found = undefined>(
     text,
     size: change?.bytesBefore ?? Buffer.byteLength(text),
     userId: commit.caller.userId,
-    snapshots: change === null && commit.skipsUnchanged ? [] : ['before'],
+    snapshot: change === null && commit.skipsUnchanged ? null : 'before',
   })
   const body = change === null ? current : new StoredBody({ version: change.version, text })
   const changedBlockIds = () => (change === null ? [] : blockIdsOfStep(change.step))
@@ -95,7 +95,8 @@ export async function commitBody<E extends Edited, Found = undefined>(
 
 async function lockBody(tx: Transaction, named: { caller: Caller; documentId: string }) {
   const locator = { documentId: named.documentId, workspaceIds: visibleWorkspaces(named.caller) }
-  const [before, locked] = await Promise.all([requireLockedDocument(tx, named), queries.lockedBody(tx, locator)])
+  const before = await requireLockedDocument(tx, named)
+  const locked = await queries.lockedBody(tx, locator)
   if (locked === null) throw documentNotFound(named.documentId)
   return { before, locked }
 }

@@ -39,7 +39,6 @@ export type BodyWrite = {
 /**
  * A consequence of a body write. The function runs inside the transaction of the write, because no reader may see the
  * rows of the consequence lag behind the body. Rows that may lag belong to a projection. `commitBody` calls all
- * functions of the list in `shared/consequences`, and knows nothing of the nouns that they belong to. A consequence
- * that needs no answer of the database only sends its statements and returns nothing.
+ * functions of the list in `shared/consequences`, and knows nothing of the nouns that they belong to.
  */
-export type BodyConsequence = (context: CommitContext, write: BodyWrite) => Promise<void> | void
+export type BodyConsequence = (context: CommitContext, write: BodyWrite) => Promise<void>

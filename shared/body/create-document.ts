@@ -45,13 +45,10 @@ export async function createDocument(
   const { caller, document } = input
   const place = await locateNew({ ...context, caller }, document)
   const id = document.id ?? newId('doc')
-  const claim = claimId(tx, { id, workspaceId: place.workspace_id })
-  // No other transaction has an id that was just made. So the statement that claims such an id is sent without waiting
-  // for its answer.
-  if (document.id !== undefined) await claim
+  const claimed = await claimDocumentIds(tx, { ids: [id], workspaceId: place.workspace_id })
+  if (!claimed) throw new Refusal('document_id_conflict', { details: { id } })
   const content = (await input.content()) ?? writtenBody(initialDocument(document.document_type ?? 'document'))
   const [row] = await store(context, { caller, place, documents: [{ id, document, content }] })
-  await claim
   if (row === undefined) throw new Error('the document was not stored')
   return { document: row, warnings: content.warnings }
 }
@@ -103,14 +100,4 @@ async function store(
       content,
     })),
   })
-}
-
-// Claims the id of a new document for its workspace, or refuses. Without the second handler, a refused claim would end
-// the process if another refusal came first, since nobody would await the claim.
-function claimId(tx: Transaction, { id, workspaceId }: { id: string; workspaceId: string }): Promise<void> {
-  const claim = claimDocumentIds(tx, { ids: [id], workspaceId }).then((claimed) => {
-    if (!claimed) throw new Refusal('document_id_conflict', { details: { id } })
-  })
-  claim.catch(() => {})
-  return claim
 }

@@ -41,7 +41,7 @@ const LockedShape = Type.Object({
 export type LockedBody = Static<typeof LockedShape>
 
 /**
- * Returns the body of a visible document, or null. Send this statement behind the statement that locks the document.
+ * Returns the body of a visible document, or null. Read it behind the statement that locks the document.
  * Then the statement begins after the lock is taken, so it sees what the last owner of the lock has written.
  */
 export function lockedBody(tx: Transaction, locator: DocumentLocator): Promise<LockedBody | null> {
@@ -104,66 +104,114 @@ export function currentBody(db: Queryable, locator: DocumentLocator): Promise<Cu
 }
 
 /**
- * A body that is to be stored, with the step from the previous manifest as JSON text. The body is written at
- * `updated_at`, in Unix milliseconds.
+ * A new body of a document: its text, or the splices by which it follows from the body before, so that only what
+ * changed travels to PostgreSQL; and as JSON text the step from the previous manifest. A stored body and its step never
+ * change.
  */
-type NewBody = DocumentKey & { body_seq: number; version: string; updated_at: number; step: string }
+type NewBody = { text: string | readonly Splice[]; step: string }
 
 /**
- * Stores a body, and as JSON text the step from the previous manifest to the manifest of this body. A stored body and
- * its step never change.
+ * A stored body that a document keeps as its newest snapshot. All but the `keep` newest snapshots are dropped. The body
+ * of a dropped snapshot is dropped too, unless it is kept now, is current or a Y document follows it.
  */
-export function insertBody(tx: Transaction, stored: NewBody & { body: string }): void {
-  const { workspace_id, id, body_seq, version } = stored
-  tx.send(
+type NewSnapshot = { bodySeq: number; size: number; createdBy: string | null; keep: number }
+
+/**
+ * Stores a new body of a locked document, its newest snapshot, or both. `document` is the row of the document
+ * afterwards. Fails when a body that follows by splices does not have the version of the document.
+ */
+export async function storeBody(
+  tx: Transaction,
+  stored: { document: DocumentRow; body: NewBody | null; snapshot: NewSnapshot | null },
+): Promise<void> {
+  const { document, body, snapshot } = stored
+  const parts = [
+    ...(body === null ? [] : [manifestOf(document, body), bodyOf(document, body)]),
+    ...(snapshot === null ? [] : snapshotOf(document, snapshot)),
+  ]
+  await tx.query(
     prepared(sql.unsafe`
-    WITH ${manifestOf(stored)}
-    INSERT INTO document_bodies (workspace_id, document_id, body_seq, version, created_at, body)
-    VALUES (${workspace_id}, ${id}, ${body_seq}, ${version}, ${createdAt(stored)}, ${stored.body})`),
+    WITH ${sql.join(parts, sql.fragment`, `)}
+    UPDATE documents SET version = ${document.version}, body_seq = ${document.body_seq},
+      version_seq = ${document.version_seq}, character_count = ${document.character_count},
+      node_count = ${document.node_count}, updated_by = ${document.updated_by},
+      updated_at = to_timestamp(${document.updated_at}::float8 / 1000)
+    WHERE workspace_id = ${document.workspace_id} AND id = ${document.id}`),
   )
 }
 
-/**
- * Stores a body that follows from the previous body by splices, so that only what changed travels to PostgreSQL. Stores
- * no body when the result does not have the given version.
- */
-export function insertSplicedBody(tx: Transaction, stored: NewBody & { splices: readonly Splice[] }): void {
-  const { workspace_id, id, body_seq, version } = stored
-  const pieces = piecesOf(stored.splices)
-  const column = (name: 'start' | 'length') =>
-    sql.array(
-      pieces.map((piece) => piece[name]),
-      'int4',
-    )
-  tx.send(
-    prepared(sql.unsafe`
-    WITH ${manifestOf(stored)}
-    INSERT INTO document_bodies (workspace_id, document_id, body_seq, version, created_at, body)
-    SELECT ${workspace_id}, ${id}, ${body_seq}, ${version}, ${createdAt(stored)}, convert_from(whole.bytes, 'UTF8')
-    FROM document_bodies b
-    CROSS JOIN LATERAL (SELECT convert_to(b.body, 'UTF8') || decode('0a', 'hex') AS bytes OFFSET 0) old
-    CROSS JOIN LATERAL (
-      SELECT string_agg(substring(old.bytes FROM p.start FOR p.length) || p.added, NULL ORDER BY p.place) AS bytes
-      FROM unnest(${column('start')}, ${column('length')}, ${sql.array(
-        pieces.map(({ added }) => added),
-        'bytea',
-      )})
-        WITH ORDINALITY AS p (start, length, added, place)) spliced
-    CROSS JOIN LATERAL (
-      SELECT substring(spliced.bytes FROM 1 FOR octet_length(spliced.bytes) - 1) AS bytes OFFSET 0) whole
-    WHERE b.workspace_id = ${workspace_id} AND b.document_id = ${id} AND b.body_seq = ${body_seq - 1}
-      AND 'sha256:' || encode(sha256(whole.bytes), 'hex') = ${version}`),
-  )
-}
-
-const createdAt = ({ updated_at }: NewBody) => sql.fragment`to_timestamp(${updated_at}::float8 / 1000)`
-
-function manifestOf({ workspace_id, id, body_seq, version, step }: NewBody) {
+function manifestOf({ workspace_id, id, body_seq, version }: DocumentRow, { step }: NewBody) {
   return sql.fragment`
     manifest AS (
       INSERT INTO document_manifests (workspace_id, document_id, body_seq, version, step)
       VALUES (${workspace_id}, ${id}, ${body_seq}, ${version}, ${step}::jsonb)
     )`
+}
+
+function bodyOf({ workspace_id, id, body_seq, version, updated_at }: DocumentRow, { text }: NewBody) {
+  const createdAt = sql.fragment`to_timestamp(${updated_at}::float8 / 1000)`
+  if (typeof text === 'string') {
+    return sql.fragment`
+    body AS (
+      INSERT INTO document_bodies (workspace_id, document_id, body_seq, version, created_at, body)
+      VALUES (${workspace_id}, ${id}, ${body_seq}, ${version}, ${createdAt}, ${text})
+    )`
+  }
+  const pieces = piecesOf(text)
+  const column = (name: 'start' | 'length') =>
+    sql.array(
+      pieces.map((piece) => piece[name]),
+      'int4',
+    )
+  return sql.fragment`
+    body AS (
+      INSERT INTO document_bodies (workspace_id, document_id, body_seq, version, created_at, body)
+      SELECT ${workspace_id}, ${id}, ${body_seq}, ${version}, ${createdAt}, convert_from(whole.bytes, 'UTF8')
+      FROM document_bodies b
+      CROSS JOIN LATERAL (SELECT convert_to(b.body, 'UTF8') || decode('0a', 'hex') AS bytes OFFSET 0) old
+      CROSS JOIN LATERAL (
+        SELECT string_agg(substring(old.bytes FROM p.start FOR p.length) || p.added, NULL ORDER BY p.place) AS bytes
+        FROM unnest(${column('start')}, ${column('length')}, ${sql.array(
+          pieces.map(({ added }) => added),
+          'bytea',
+        )})
+          WITH ORDINALITY AS p (start, length, added, place)) spliced
+      CROSS JOIN LATERAL (
+        SELECT substring(spliced.bytes FROM 1 FOR octet_length(spliced.bytes) - 1) AS bytes OFFSET 0) whole
+      WHERE b.workspace_id = ${workspace_id} AND b.document_id = ${id} AND b.body_seq = ${body_seq - 1}
+        AND 'sha256:' || encode(sha256(whole.bytes), 'hex') = ${version}
+    )`
+}
+
+function snapshotOf(document: DocumentRow, { bodySeq, size, createdBy, keep }: NewSnapshot) {
+  const { workspace_id, id, version_seq: seq } = document
+  return [
+    sql.fragment`
+    kept AS (
+      INSERT INTO document_versions (workspace_id, document_id, seq, body_seq, size, created_by)
+      VALUES (${workspace_id}, ${id}, ${seq}, ${bodySeq}, ${size}, ${createdBy})
+    )`,
+    sql.fragment`
+    dropped AS (
+      DELETE FROM document_versions
+      WHERE workspace_id = ${workspace_id} AND document_id = ${id} AND seq <= ${seq - keep}
+      RETURNING body_seq
+    )`,
+    sql.fragment`
+    forgotten AS (
+      DELETE FROM document_bodies b
+      USING dropped
+      WHERE b.workspace_id = ${workspace_id} AND b.document_id = ${id} AND b.body_seq = dropped.body_seq
+        AND b.body_seq <> ${bodySeq} AND b.body_seq <> ${document.body_seq}
+        AND NOT EXISTS (
+          SELECT FROM document_versions v
+          WHERE v.workspace_id = ${workspace_id} AND v.document_id = ${id} AND v.body_seq = b.body_seq
+            AND v.seq > ${seq - keep})
+        AND NOT EXISTS (
+          SELECT FROM document_y_states y
+          WHERE y.workspace_id = ${workspace_id} AND y.document_id = ${id} AND y.body_seq = b.body_seq)
+    )`,
+  ]
 }
 
 /** The kept stretches of a text, each with what is added behind it. Bytes count from 1, as in SQL. */
@@ -181,16 +229,16 @@ function piecesOf(splices: readonly Splice[]): { start: number; length: number; 
 const endOfText = 2 ** 30
 
 /** Stores the first bodies of documents of one workspace. A first body has no step. */
-export function insertFirstBodies(
+export async function insertFirstBodies(
   tx: Transaction,
   input: { workspaceId: string; bodies: readonly { id: string; version: string; body: string }[] },
-): void {
+): Promise<void> {
   const column = (name: 'id' | 'version' | 'body') =>
     sql.array(
       input.bodies.map((body) => body[name]),
       'text',
     )
-  tx.send(
+  await tx.query(
     prepared(sql.unsafe`
     WITH first AS (
       SELECT * FROM unnest(${column('id')}, ${column('version')}, ${column('body')}) AS f (id, version, body)
@@ -200,61 +248,6 @@ export function insertFirstBodies(
     )
     INSERT INTO document_bodies (workspace_id, document_id, body_seq, version, body)
     SELECT ${input.workspaceId}, id, 1, version, body FROM first`),
-  )
-}
-
-/**
- * Keeps a body of a locked document as its snapshot number `seq`, and drops all but the `keep` newest snapshots. The
- * body of a dropped snapshot is dropped too, unless it is kept now, is current (`document.body_seq`) or a Y document
- * follows it.
- */
-export function snapshot(
-  tx: Transaction,
-  input: {
-    document: DocumentKey & { body_seq: number }
-    seq: number
-    bodySeq: number
-    size: number
-    createdBy: string | null
-    keep: number
-  },
-): void {
-  const { document, seq, bodySeq } = input
-  const { workspace_id, id } = document
-  tx.send(
-    prepared(sql.unsafe`
-    WITH kept AS (
-      INSERT INTO document_versions (workspace_id, document_id, seq, body_seq, size, created_by)
-      VALUES (${workspace_id}, ${id}, ${seq}, ${bodySeq}, ${input.size}, ${input.createdBy})
-    ), dropped AS (
-      DELETE FROM document_versions
-      WHERE workspace_id = ${workspace_id} AND document_id = ${id} AND seq <= ${seq - input.keep}
-      RETURNING body_seq
-    )
-    DELETE FROM document_bodies b
-    USING dropped
-    WHERE b.workspace_id = ${workspace_id} AND b.document_id = ${id} AND b.body_seq = dropped.body_seq
-      AND b.body_seq <> ${bodySeq} AND b.body_seq <> ${document.body_seq}
-      AND NOT EXISTS (
-        SELECT FROM document_versions v
-        WHERE v.workspace_id = ${workspace_id} AND v.document_id = ${id} AND v.body_seq = b.body_seq
-          AND v.seq > ${seq - input.keep})
-      AND NOT EXISTS (${standingAt(document)} AND y.body_seq = b.body_seq)`),
-  )
-}
-
-const standingAt = ({ workspace_id, id }: DocumentKey) => sql.fragment`
-  SELECT FROM document_y_states y WHERE y.workspace_id = ${workspace_id} AND y.document_id = ${id}`
-
-/** Makes a stored body the current body of its document. `document` is the row of the document afterwards. */
-export function updateBodyState(tx: Transaction, document: DocumentRow): void {
-  tx.send(
-    prepared(sql.unsafe`
-    UPDATE documents SET version = ${document.version}, body_seq = ${document.body_seq},
-      version_seq = ${document.version_seq}, character_count = ${document.character_count},
-      node_count = ${document.node_count}, updated_by = ${document.updated_by},
-      updated_at = to_timestamp(${document.updated_at}::float8 / 1000)
-    WHERE workspace_id = ${document.workspace_id} AND id = ${document.id}`),
   )
 }
 

@@ -25,22 +25,22 @@ export type Storing = {
   size: number
   /** The author of the change and of the snapshots; null when the account is gone. */
   userId: string | null
-  /** The states that the document keeps as snapshots, oldest first. */
-  snapshots: readonly ('before' | 'after')[]
+  /** The state that the document keeps as a snapshot. */
+  snapshot: 'before' | 'after' | null
 }
 
 /**
- * Stores a changed body with everything that belongs to it: snapshots, event and consequences. Every change of a body
- * goes through this function. An unchanged body only gets its snapshots. Returns the row of the document afterwards.
+ * Stores a changed body with everything that belongs to it: snapshot, event and consequences. Every change of a body
+ * goes through this function. An unchanged body only gets its snapshot. Returns the row of the document afterwards.
  * Refuses with 422 `document_too_large` or `invalid_node` (too many nodes).
  */
 export async function storeChange(context: CommitContext, storing: Storing): Promise<DocumentRow> {
   const { before, locked, change, texts } = storing
   const { changing_at: changedAt, event_row_no: eventRowNo, is_live: isLive, has_open_jobs: hasOpenJobs } = locked
   const document = documentAfter(storing, { config: context.config, changedAt })
-  store(context, storing, document)
+  await store(context, storing, document)
   if (change === null) return document
-  recordEvent(context.tx, {
+  await recordEvent(context.tx, {
     workspaceId: document.workspace_id,
     name: 'document.content.updated',
     document: eventDocument(document),
@@ -53,8 +53,8 @@ export async function storeChange(context: CommitContext, storing: Storing): Pro
 
 type Settings = { config: CommitContext['config']; changedAt: number }
 
-function documentAfter({ before, change, userId, snapshots }: Storing, { config, changedAt }: Settings): DocumentRow {
-  const kept = { ...before, version_seq: before.version_seq + snapshots.length }
+function documentAfter({ before, change, userId, snapshot }: Storing, { config, changedAt }: Settings): DocumentRow {
+  const kept = { ...before, version_seq: before.version_seq + (snapshot === null ? 0 : 1) }
   if (change === null) return kept
   return {
     ...kept,
@@ -85,25 +85,16 @@ function measure({ before, change, config }: Measured): Sizes {
   return sizes
 }
 
-function store({ tx, config }: CommitContext, storing: Storing, document: DocumentRow): void {
-  const { before, change, text, size, userId, snapshots } = storing
-  const { workspace_id, id, body_seq, version, updated_at } = document
-  if (change === null && snapshots.length === 0) return
-  if (change !== null) {
-    const stored = { workspace_id, id, body_seq, version, updated_at, step: change.step }
-    if (typeof text === 'string') queries.insertBody(tx, { ...stored, body: text })
-    else queries.insertSplicedBody(tx, { ...stored, splices: text })
-  }
-  for (const [index, state] of snapshots.entries()) {
-    const kept =
-      state === 'before' ? { bodySeq: before.body_seq, size } : { bodySeq: body_seq, size: change?.bytes ?? size }
-    queries.snapshot(tx, {
-      document,
-      ...kept,
-      seq: before.version_seq + index + 1,
-      createdBy: userId,
-      keep: config.VERSIONS_RETENTION,
-    })
-  }
-  queries.updateBodyState(tx, document)
+async function store({ tx, config }: CommitContext, storing: Storing, document: DocumentRow): Promise<void> {
+  const { before, change, text, size, userId, snapshot } = storing
+  if (change === null && snapshot === null) return
+  const kept =
+    snapshot === 'before'
+      ? { bodySeq: before.body_seq, size }
+      : { bodySeq: document.body_seq, size: change?.bytes ?? size }
+  await queries.storeBody(tx, {
+    document,
+    body: change && { text, step: change.step },
+    snapshot: snapshot && { ...kept, createdBy: userId, keep: config.VERSIONS_RETENTION },
+  })
 }

@@ -38,7 +38,7 @@ export async function storeDocuments(
     return { id: document.id, version: textVersion(text), body: text }
   })
   await enforceQuota(context, { quota: 'documents', workspaceId, adding: documents.length })
-  const inserted = insertDocuments(
+  const rows = await insertDocuments(
     tx,
     documents.map(({ document, content }, index) => ({
       ...document,
@@ -48,9 +48,8 @@ export async function storeDocuments(
       node_count: content.nodes,
     })),
   )
-  insertFirstBodies(tx, { workspaceId, bodies })
-  indexReferences(tx, { workspaceId, bodies })
-  const rows = await inserted
+  await insertFirstBodies(tx, { workspaceId, bodies })
+  await indexReferences(tx, { workspaceId, bodies })
   await announce(context, { workspaceId, rows })
   return rows
 }
@@ -62,7 +61,7 @@ async function announce(
   const { workspaceId, rows } = input
   const documents = rows.map(eventDocument)
   const rowNos = await recordEvents(context.tx, { workspaceId, name: 'document.created', documents })
-  markStale(context, {
+  await markStale(context, {
     workspaceId,
     changes: ['body'],
     documents: rows.map(({ id }, index) => ({ id, eventRowNo: rowNos[index] ?? 0, quiet: true })),

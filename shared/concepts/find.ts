@@ -89,7 +89,7 @@ export async function findKnowledgeBaseKey(
  */
 export async function lockKnowledgeBase(tx: Transaction, key: KnowledgeBaseKey): Promise<void> {
   const { workspaceId, id } = key
-  lockStructure(tx, { workspaceId, knowledgeBaseIds: [id], mode: 'add' })
+  await lockStructure(tx, { workspaceId, knowledgeBaseIds: [id], mode: 'add' })
   if ((await workspaceOfKnowledgeBase(tx, { id, workspaceIds: [workspaceId] })) !== null) return
   throw new Refusal('knowledge_base_not_found', { details: { id, field: 'knowledge_base_id' } })
 }

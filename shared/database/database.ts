@@ -1,30 +1,38 @@
 import { createHash } from 'node:crypto'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import {
+  type CommonQueryMethods,
   createPool,
   createTypeParserPreset,
   type DatabasePool,
+  type DatabaseTransactionConnection,
   type Interceptor,
+  type PrimitiveValueExpression,
   type QuerySqlToken,
+  SchemaValidationError,
   sql,
 } from 'slonik'
 import { Refusal } from '../errors/errors.ts'
-import { pipelineDriver } from './driver.ts'
+import { driverFactory } from './driver.ts'
 import { isWriteRefusal } from './outages.ts'
 import { connectLimit, timeLimits, type WorkKind, withAnswerLimit, withSilenceSettings } from './time-limits.ts'
-import { type Queryable, type Transaction, transactionOf, validRow } from './transaction.ts'
 
 export { sql } from 'slonik'
-export type { Queryable, Transaction } from './transaction.ts'
 
 /** A pool of connections. */
-export type Database = Omit<DatabasePool, 'transaction'> & {
-  /**
-   * Runs `work` in one transaction, and again after a serialisation failure or a deadlock, at most `retries` times (by
-   * default 5).
-   */
-  transaction: <T>(work: (tx: Transaction) => Promise<T>, retries?: number) => Promise<T>
-}
+export type Database = DatabasePool
+
+/**
+ * One open transaction. Its statements are awaited one after another: behind a failed statement, those that were sent
+ * beside it could run after the rollback, outside of the transaction.
+ */
+export type Transaction = DatabaseTransactionConnection
+
+/** A pool or a transaction, as far as a read needs it. */
+export type Queryable = Pick<
+  CommonQueryMethods,
+  'any' | 'anyFirst' | 'maybeOne' | 'maybeOneFirst' | 'one' | 'oneFirst' | 'query'
+>
 
 /**
  * Opens a pool for one kind of work, by default for requests and jobs. Each row is validated against the schema of its
@@ -42,8 +50,8 @@ export async function openDatabase(options: {
   const onError = (error: unknown) => {
     if (isWriteRefusal(error)) refused.at = performance.now()
   }
-  const pool = await createPool(withSilenceSettings(options), {
-    driverFactory: pipelineDriver({ kind, onError }),
+  const database = await createPool(withSilenceSettings(options), {
+    driverFactory: driverFactory({ kind, onError }),
     maxPoolSize: options.poolSize ?? 10,
     captureStackTrace: false,
     tracing: false,
@@ -55,17 +63,12 @@ export async function openDatabase(options: {
     idleTimeout: 30_000,
     statementTimeout: timeLimits[kind].statement,
     idleInTransactionSessionTimeout: timeLimits[kind].pause,
-    interceptors: [rowValidation],
+    interceptors: [failedStatements, rowValidation],
     // Connections are not reset. slonik's DISCARD ALL after every use would double the cost of a statement and drop
     // prepared statements. No reset is needed, because the service only uses SET LOCAL, which changes nothing of the
     // session.
     resetConnection: async () => {},
     typeParsers: [...createTypeParserPreset().filter(({ name }) => name !== 'int8'), { name: 'int8', parse: Number }],
-  })
-  const { transaction } = pool
-  const database: Database = Object.assign(pool, {
-    transaction: <T>(work: (tx: Transaction) => Promise<T>, retries?: number) =>
-      transactionOf(transaction, work, retries),
   })
   refusals.set(database, refused)
   return database
@@ -81,9 +84,9 @@ export function refusedWriteWithin(database: Database, milliseconds: number): bo
 /**
  * Runs `work` with the time limits of another kind of work. PostgreSQL keeps these limits until the transaction ends.
  */
-export function withLimitsOf<T>(tx: Pick<Transaction, 'send'>, kind: WorkKind, work: () => Promise<T>): Promise<T> {
+export async function withLimitsOf<T>(tx: Queryable, kind: WorkKind, work: () => Promise<T>): Promise<T> {
   const { statement: longest, pause } = timeLimits[kind]
-  tx.send(sql.unsafe`
+  await tx.query(sql.unsafe`
     SELECT set_config('statement_timeout', ${String(longest)}, true),
       set_config('idle_in_transaction_session_timeout', ${String(pause)}, true)`)
   return withAnswerLimit(kind, work)
@@ -94,37 +97,65 @@ export function withLimitsOf<T>(tx: Pick<Transaction, 'send'>, kind: WorkKind, w
  * pool, whereas slonik's own `transaction` would close the connection after a throw. `work` runs again after a
  * serialisation failure or a deadlock, at most `retries` times (by default 5). So it must have no effect outside the
  * database, unless `retries` is 0.
+ *
+ * Neither resolves nor rejects before `work` has ended: work that went on behind the back of its caller would change
+ * what the caller uses again, such as the copy of a document.
  */
 export async function inTransaction<T>(
-  database: Database,
+  database: Pick<Database, 'connect'>,
   work: (tx: Transaction) => Promise<T>,
   retries?: number,
 ): Promise<T> {
-  const outcome = await database.transaction<{ value: T } | { refusal: Refusal }>(async (tx) => {
+  let working: Promise<T> | undefined
+  const attempt = async (tx: Transaction) => {
+    const failures: Error[] = []
+    failuresOf.set(tx.transactionId, failures)
     try {
-      return { value: await work(tx) }
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error
-      await tx.undo()
-      return { refusal: error }
+      working = work(tx)
+      const value = await working
+      // PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK, which slonik takes for a commit.
+      if (failures[0] !== undefined) throw failures[0]
+      return value
+    } finally {
+      failuresOf.delete(tx.transactionId)
     }
-  }, retries)
-  if ('refusal' in outcome) throw outcome.refusal
-  return outcome.value
+  }
+  try {
+    const outcome = await database.connect(async (connection) => {
+      try {
+        return { value: await connection.transaction(attempt, retries) }
+      } catch (error) {
+        if (error instanceof Refusal || error instanceof Undone) return { error }
+        throw error
+      }
+    })
+    if ('error' in outcome) throw outcome.error
+    return outcome.value
+  } finally {
+    await working?.catch(() => {})
+  }
 }
+
+/** Thrown inside a transaction in order to undo it. */
+export class Undone extends Error {}
 
 /**
  * Runs `work` in one transaction and undoes everything that it did, also when it succeeds. Rejects with all errors that
- * a commit would reject with, such as a failed statement whose answer nobody read. Repeats as `inTransaction` does.
+ * a commit would reject with. Repeats as `inTransaction` does.
  */
-export function inRehearsal<T>(database: Database, work: (tx: Transaction) => Promise<T>): Promise<T> {
-  return inTransaction(database, async (tx) => {
-    const value = await work(tx)
-    // Waits for all statements, and checks the constraints that a commit would check.
-    await tx.query(sql.unsafe`SET CONSTRAINTS ALL IMMEDIATE`)
-    await tx.undo()
-    return value
-  })
+export async function inRehearsal<T>(database: Database, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  let rehearsed: { value: T } | undefined
+  try {
+    return await inTransaction(database, async (tx) => {
+      rehearsed = { value: await work(tx) }
+      // Checks the constraints that a commit would check.
+      await tx.query(sql.unsafe`SET CONSTRAINTS ALL IMMEDIATE`)
+      throw new Undone()
+    })
+  } catch (error) {
+    if (error instanceof Undone && rehearsed !== undefined) return rehearsed.value
+    throw error
+  }
 }
 
 /**
@@ -137,7 +168,7 @@ export function inSnapshot<T>(
   work: (snapshot: Queryable) => Promise<T>,
 ): Promise<T> {
   return database.transaction(async (tx) => {
-    tx.send(sql.unsafe`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`)
+    await tx.query(sql.unsafe`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`)
     return withLimitsOf(tx, 'whole', () => work(tx))
   }, 0)
 }
@@ -180,13 +211,26 @@ const anything: StandardSchemaV1<unknown, Record<string, unknown>> = {
 }
 
 function statement(text: string, values: unknown[] = []): QuerySqlToken<typeof anything> {
-  return { type: Symbol.for('SLONIK_TOKEN_QUERY'), parser: anything, sql: text, values } as unknown as QuerySqlToken<
-    typeof anything
-  >
+  return { ...sql.type(anything)``, sql: text, values: values as PrimitiveValueExpression[] }
+}
+
+const failuresOf = new Map<string, Error[]>()
+
+const failedStatements: Interceptor = {
+  name: 'failed-statements',
+  queryExecutionError: ({ transactionId }, _query, error) => {
+    failuresOf.get(transactionId ?? '')?.push(error)
+    return null
+  },
 }
 
 const rowValidation: Interceptor = {
   name: 'row-validation',
-  transformRow: ({ resultParser: parser }, query, row) =>
-    parser === undefined ? row : (validRow({ ...query, parser }, row) as typeof row),
+  transformRow: ({ resultParser }, query, row) => {
+    const result = resultParser?.['~standard'].validate(row)
+    if (result === undefined) return row
+    if (result instanceof Promise) throw new TypeError('row schemas are synchronous')
+    if (result.issues) throw new SchemaValidationError(query, row, result.issues)
+    return result.value as typeof row
+  },
 }

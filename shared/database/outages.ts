@@ -4,7 +4,6 @@ import {
   ConnectionError,
   IdleTransactionTimeoutError,
 } from 'slonik'
-import { codeOf } from './driver-errors.ts'
 
 /** Whether PostgreSQL answers but refuses to write: its disk is full, it is read-only or it lacks memory. */
 export function isWriteRefusal(error: unknown): boolean {
@@ -21,6 +20,13 @@ export function isOutage(error: unknown): boolean {
     if (unreachable.has(code) || code.startsWith('08') || code.startsWith('53') || writeRefusals.has(code)) return true
     return lostSession.some((kind) => cause instanceof kind) || lostConnection.test(cause.message)
   })
+}
+
+/** The code of an error of PostgreSQL or of the network, also where slonik has wrapped the error; empty without one. */
+export function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return ''
+  const { code } = error as { code?: unknown }
+  return typeof code === 'string' ? code : codeOf(error.cause)
 }
 
 // PostgreSQL's codes for insufficient disk or memory, for a standby or a database that is set to read-only, and for

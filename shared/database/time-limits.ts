@@ -44,11 +44,17 @@ const silenceSettings = {
 
 /**
  * Adds the silence settings to the URL of a database, and the `name` under which PostgreSQL shows the session. Settings
- * that the URL already names in `options` take precedence.
+ * that the URL already names in `options` take precedence. The parameter `host`, which may name a folder of Unix
+ * sockets, takes the place of the host, as in libpq; slonik knows no such parameter beside a host.
  */
 export function withSilenceSettings({ url, name }: { url: string; name?: string }): string {
   const complete = new URL(url)
   if (name !== undefined) complete.searchParams.set('application_name', name)
+  const host = complete.searchParams.get('host')
+  if (host !== null) {
+    complete.hostname = encodeURIComponent(host)
+    complete.searchParams.delete('host')
+  }
   const ours = Object.entries(silenceSettings).map(([name, value]) => `-c ${name}=${value}`)
   const given = complete.searchParams.get('options') ?? ''
   complete.searchParams.set('options', [...ours, given].join(' ').trim())

@@ -24,7 +24,7 @@ export type Deletion = {
  * This folder gets the list of `shared/consequences` in its context, so it imports none of the nouns whose consequences
  * it calls.
  */
-export type DeletionConsequence = (context: DeletionContext, deletion: Deletion) => Promise<void> | void
+export type DeletionConsequence = (context: DeletionContext, deletion: Deletion) => Promise<void>
 
 /** What an entry of the trash restores: a document, a folder or a knowledge base, with its place and its name. */
 export type TrashRoot = {
@@ -38,7 +38,7 @@ export type TrashRoot = {
 
 /**
  * The trash, into which deletions move rows of a workspace. `shared/trash` implements it for every table that belongs
- * to a document, folder or knowledge base. All functions but `sizesOf` only send statements.
+ * to a document, folder or knowledge base.
  */
 export type Trash = {
   /**
@@ -56,17 +56,17 @@ export type Trash = {
   open: (
     context: DeletionContext,
     input: { workspaceId: string; roots: readonly TrashRoot[]; documentIds: readonly string[] },
-  ) => void
+  ) => Promise<void>
   /** Deletes locked documents and moves their rows into the entries of the same place in `entryIds`. */
   moveDocuments: (
     tx: Transaction,
     input: { workspaceId: string; documentIds: readonly string[]; entryIds: readonly string[] },
-  ) => void
+  ) => Promise<void>
   /** Deletes folders and knowledge bases whose documents are deleted, and moves their rows into one entry. */
   moveContainers: (
     tx: Transaction,
     input: { workspaceId: string; folders: readonly number[]; knowledgeBases: readonly number[]; entryId: string },
-  ) => void
+  ) => Promise<void>
 }
 
 /**
@@ -115,7 +115,7 @@ export function deleteLocked(context: DeletionContext, input: LockedDocuments): 
   return withLimitsOf(context.tx, 'whole', async () => {
     const { workspaceId, documents } = input
     const roots = documents.map(rootOf)
-    if (roots.length > 0) context.trash?.open(context, { workspaceId, roots, documentIds: [] })
+    if (roots.length > 0) await context.trash?.open(context, { workspaceId, roots, documentIds: [] })
     const entryIds = roots.map(({ entryId }) => entryId)
     await deleteDocumentRows(context, { ...input, entryIds })
     await followDeletion(context, { workspaceId, documents, entryId: null })
@@ -152,10 +152,9 @@ export async function deleteDocumentRows(
   for (const [from, to] of slicesOf(ids, sizes)) {
     const slice = documents.slice(from, to)
     const documentIds = ids.slice(from, to)
-    const recorded = recordEvents(tx, { workspaceId, name: 'document.deleted', documents: slice.map(eventDocument) })
-    if (trash === null) deleteRows(tx, { workspaceId, documentIds })
-    else trash.moveDocuments(tx, { workspaceId, documentIds, entryIds: entryIds.slice(from, to) })
-    await recorded
+    await recordEvents(tx, { workspaceId, name: 'document.deleted', documents: slice.map(eventDocument) })
+    if (trash === null) await deleteRows(tx, { workspaceId, documentIds })
+    else await trash.moveDocuments(tx, { workspaceId, documentIds, entryIds: entryIds.slice(from, to) })
   }
 }
 

@@ -212,8 +212,11 @@ export function updateMetadata(
 }
 
 /** Deletes locked documents, and every row that references them ON DELETE CASCADE. */
-export function deleteRows(tx: Transaction, input: { workspaceId: string; documentIds: readonly string[] }): void {
-  tx.send(sql.unsafe`
+export async function deleteRows(
+  tx: Transaction,
+  input: { workspaceId: string; documentIds: readonly string[] },
+): Promise<void> {
+  await tx.query(sql.unsafe`
     DELETE FROM documents
     WHERE workspace_id = ${input.workspaceId} AND id = ANY(${sql.array([...input.documentIds], 'text')})`)
 }

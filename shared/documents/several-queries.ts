@@ -22,8 +22,11 @@ export function lockVisibleDocuments(
  * Locks the rows of locked documents in the manual order, before the documents are moved or deleted together. A
  * placement locks rows in the order of their ids, too, whereas triggers would write the rows in any order.
  */
-export function lockPlaces(tx: Transaction, input: { workspaceId: string; documentIds: readonly string[] }): void {
-  tx.send(
+export async function lockPlaces(
+  tx: Transaction,
+  input: { workspaceId: string; documentIds: readonly string[] },
+): Promise<void> {
+  await tx.query(
     prepared(sql.unsafe`
     SELECT FROM document_order
     WHERE workspace_id = ${input.workspaceId} AND document_id = ANY(${sql.array([...input.documentIds], 'text')})

@@ -36,7 +36,7 @@ export async function moveDocuments(
   requireAll(input.documentIds, documents)
   const elsewhere = documents.filter((document) => !isAt(document, location))
   const documentIds = elsewhere.map(({ id }) => id)
-  lockPlaces(tx, { workspaceId: location.workspace_id, documentIds })
+  await lockPlaces(tx, { workspaceId: location.workspace_id, documentIds })
   const moved = await relocateDocuments(tx, { location, documentIds, updatedBy: caller.userId })
   await announce(context, { before: elsewhere, moved, location })
   return { workspaceId: location.workspace_id }
@@ -62,7 +62,7 @@ export async function deleteSeveral(
   const workspaceIds = [...byWorkspace.keys()].sort()
   for (const workspaceId of workspaceIds) {
     const ofWorkspace = byWorkspace.get(workspaceId) ?? []
-    lockPlaces(tx, { workspaceId, documentIds: ofWorkspace.map(({ id }) => id) })
+    await lockPlaces(tx, { workspaceId, documentIds: ofWorkspace.map(({ id }) => id) })
     await deleteLocked(context, { workspaceId, documents: ofWorkspace })
   }
   return workspaceIds
@@ -99,5 +99,5 @@ async function announce(
     if (earlier.knowledge_base_id === document.knowledge_base_id) return []
     return [{ id: document.id, eventRowNo: rowNos[index] ?? 0, quiet: isQuiet(earlier, document) }]
   })
-  markStale(context, { workspaceId: location.workspace_id, changes: ['location'], documents: changed })
+  await markStale(context, { workspaceId: location.workspace_id, changes: ['location'], documents: changed })
 }

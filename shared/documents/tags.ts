@@ -111,7 +111,7 @@ export function renameTag(
     const other = guard === undefined || present.key === key ? null : await readTag(tx, { base, key })
     if (other !== null) guard?.(presentTag(other))
     const isSpelled = present.key === key && present.tag === name.trim()
-    if (present.key === key && !isSpelled) spell(tx, { base, key, tag: name.trim() })
+    if (present.key === key && !isSpelled) await spell(tx, { base, key, tag: name.trim() })
     if (!isSpelled) await replaceTag(context, { base, present, tags: [name.trim()], keys: [key] })
     const renamed = await readTag(tx, { base, key })
     if (renamed === null) throw new Error('a tag that was renamed is gone')
@@ -140,7 +140,7 @@ type LockedTag = TagRow & { documentIds: readonly string[] }
 // The first lock keeps everybody else from giving a tag to a document of the knowledge base. See
 // shared/knowledge-bases/README.md. Before the documents are locked, they can still be deleted or moved away.
 async function lockTag(tx: Transaction, { base, tag }: { base: KnowledgeBaseKey; tag: string }): Promise<LockedTag> {
-  lockStructure(tx, { workspaceId: base.workspaceId, knowledgeBaseIds: [base.id], mode: 'empty' })
+  await lockStructure(tx, { workspaceId: base.workspaceId, knowledgeBaseIds: [base.id], mode: 'empty' })
   const key = tagKey(tag)
   const documentIds = await lockTagged(tx, { base, key })
   const present = documentIds.length === 0 ? null : await readTag(tx, { base, key })
@@ -157,8 +157,11 @@ async function readTag(db: Queryable, { base, key }: { base: KnowledgeBaseKey; k
     ${countedTags(base)} AND t.key = ${key}`)
 }
 
-function spell(tx: Transaction, { base, key, tag }: { base: KnowledgeBaseKey; key: string; tag: string }): void {
-  tx.send(sql.unsafe`
+async function spell(
+  tx: Transaction,
+  { base, key, tag }: { base: KnowledgeBaseKey; key: string; tag: string },
+): Promise<void> {
+  await tx.query(sql.unsafe`
     UPDATE knowledge_base_tags SET tag = ${tag}
     WHERE workspace_id = ${base.workspaceId} AND knowledge_base_id = ${base.id} AND key = ${key}`)
 }
@@ -184,7 +187,7 @@ async function replaceTag(context: Change, replacement: Replacement): Promise<vo
     })
   }
   if (keys.includes(present.key)) return
-  tx.send(sql.unsafe`
+  await tx.query(sql.unsafe`
     DELETE FROM knowledge_base_tags
     WHERE workspace_id = ${base.workspaceId} AND knowledge_base_id = ${base.id} AND key = ${present.key}`)
 }

@@ -49,7 +49,7 @@ export async function updateDocument(context: Context, input: UpdateRequest): Pr
   const { caller } = input
   const { position, tags, properties, properties_patch } = input.metadata
   if (properties !== undefined && properties_patch !== undefined) throw twoChanges()
-  if (position !== undefined || tags !== undefined) markLocks(tx)
+  if (position !== undefined || tags !== undefined) await markLocks(tx)
   const { before, named } = await lockAll(context, input)
   requireFittingTitle(before, input.metadata.title)
   requireWriter(caller, before.workspace_id)
@@ -60,7 +60,7 @@ export async function updateDocument(context: Context, input: UpdateRequest): Pr
   const placement = position && ({ kind: 'documents', parent, moved: before.id, position } as const)
   const key = placement && (await makePlace(tx, placement))
   const document = isSame ? before : await updateMetadata(tx, { document: before, metadata, updatedBy: caller.userId })
-  if (placement && key) takePlace(tx, placement, key)
+  if (placement && key) await takePlace(tx, placement, key)
   if (!isSame) await announce(context, before, document)
   return document
 }
@@ -81,7 +81,7 @@ async function lockAll(
   const parent = await lockParent(tx, { ...input, named })
   const before = await requireLockedDocument(tx, input)
   if (parent === null || isAt(parent, locateAgain(before, { ...input.metadata, named }))) return { before, named }
-  releaseLocks(tx)
+  await releaseLocks(tx)
   return lockAll(context, input)
 }
 
@@ -97,7 +97,7 @@ async function lockParent(
   if (position !== undefined) await requireReference(tx, { caller, position })
   requireWriter(caller, seen.workspace_id)
   const parent = locateAgain(seen, { ...metadata, named })
-  lockStructure(tx, {
+  await lockStructure(tx, {
     workspaceId: parent.workspace_id,
     knowledgeBaseIds: [parent.knowledge_base_id],
     mode: position === undefined ? 'add' : 'rearrange',
@@ -175,5 +175,5 @@ async function announce(context: Context, before: DocumentRow, document: Documen
     ...(before.knowledge_base_id === document.knowledge_base_id ? [] : (['location'] as const)),
   ]
   const documents = [{ id: document.id, eventRowNo, quiet }]
-  markStale(context, { workspaceId: document.workspace_id, changes, documents })
+  await markStale(context, { workspaceId: document.workspace_id, changes, documents })
 }

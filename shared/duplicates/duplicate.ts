@@ -42,7 +42,7 @@ type DuplicateRequest = { documentId: string; caller: Caller; title: string | un
 export async function duplicateDocument(context: DuplicateContext, request: DuplicateRequest): Promise<DocumentRow> {
   const { tx, ahead, config } = context
   const { caller } = request
-  markLocks(tx)
+  await markLocks(tx)
   const { original, place } = await lockOriginal(context, request)
   const workspaceId = original.workspace_id
   const text = await bodyText(tx, original)
@@ -96,14 +96,14 @@ async function lockOriginal(
   const named = await locateNamed({ ...context, caller }, to)
   requireWriter(caller, seen.workspace_id)
   const place = locateAgain(seen, { ...to, named })
-  lockStructure(tx, {
+  await lockStructure(tx, {
     workspaceId: seen.workspace_id,
     knowledgeBaseIds: [place.knowledge_base_id],
     mode: isSame(place, seen) ? 'rearrange' : 'add',
   })
   const original = await requireLockedDocument(tx, request)
   if (isSame(original, seen)) return { original, place }
-  releaseLocks(tx)
+  await releaseLocks(tx)
   return lockOriginal(context, request)
 }
 

@@ -33,13 +33,13 @@ export const nextEventRowNo = sql.fragment`nextval('events_row_no_seq')`
  * Records the event of one document in the transaction of the write. `rowNo` was drawn as `nextEventRowNo`, so that
  * nobody has to wait for an answer.
  */
-export function recordEvent(
+export async function recordEvent(
   tx: Transaction,
   input: { workspaceId: string; name: EventName; document: EventDocument; rowNo: number },
-): void {
+): Promise<void> {
   const { workspaceId, name, document, rowNo } = input
   const { id, document_set_id: setId, locale } = document
-  tx.send(
+  await tx.query(
     prepared(sql.unsafe`
     WITH recorded AS (
       INSERT INTO events (workspace_id, row_no, name, document_id, document_set_id, locale, document)

@@ -157,8 +157,8 @@ export function lockDocumentsInFolders(tx: Transaction, folders: FolderSet): Pro
  * Deletes a folder and, by foreign key, the folders below it. The documents in these folders must have been deleted
  * before.
  */
-export function deleteFolderRow(tx: Transaction, folder: Pick<FolderRow, 'workspace_id' | 'id'>): void {
-  tx.send(sql.unsafe`DELETE FROM folders WHERE workspace_id = ${folder.workspace_id} AND id = ${folder.id}`)
+export async function deleteFolderRow(tx: Transaction, folder: Pick<FolderRow, 'workspace_id' | 'id'>): Promise<void> {
+  await tx.query(sql.unsafe`DELETE FROM folders WHERE workspace_id = ${folder.workspace_id} AND id = ${folder.id}`)
 }
 
 /** Moves folders to another knowledge base. */

@@ -44,7 +44,7 @@ export async function lockLocation(tx: Transaction, request: LocationRequest): P
   if ((request.folderId ?? null) === null) return lockRoot(tx, request)
   const seen = await findLocation(tx, request)
   if (seen === null) return null
-  lockStructure(tx, {
+  await lockStructure(tx, {
     workspaceId: seen.workspace_id,
     knowledgeBaseIds: [seen.knowledge_base_id],
     mode: 'add',

@@ -20,7 +20,7 @@ const tables = {
  * were never placed. Refuses with 422 `invalid_position` a reference that is not among the siblings.
  */
 export async function place(tx: Transaction, placement: Placement): Promise<void> {
-  takePlace(tx, placement, await makePlace(tx, placement))
+  await takePlace(tx, placement, await makePlace(tx, placement))
 }
 
 /**
@@ -35,13 +35,13 @@ export async function makePlace(tx: Transaction, placement: Placement): Promise<
   const siblings = await siblingsAround(tx, placement)
   const keys = keysAround({ siblings, moved, position }) ?? (await keysOfAll(tx, placement))
   const others = keys.filter(({ id }) => id !== moved)
-  if (others.length > 0) writeKeys(tx, { ...placement, keys: others })
+  if (others.length > 0) await writeKeys(tx, { ...placement, keys: others })
   return keys.find(({ id }) => id === moved)?.key ?? null
 }
 
 /** Writes the key that `makePlace` has returned. What is placed is in its parent now. */
-export function takePlace(tx: Transaction, placement: Placement, key: string | null): void {
-  if (key !== null) writeKeys(tx, { ...placement, keys: [{ id: placement.moved, key }] })
+export async function takePlace(tx: Transaction, placement: Placement, key: string | null): Promise<void> {
+  if (key !== null) await writeKeys(tx, { ...placement, keys: [{ id: placement.moved, key }] })
 }
 
 type Fragment = ReturnType<typeof sql.fragment>
@@ -129,7 +129,7 @@ function inOrder(tx: Transaction, parts: readonly Fragment[]): Promise<readonly 
 }
 
 // Rows are locked in the order of their ids. A document that leaves the parent meanwhile gets no key.
-function writeKeys(tx: Transaction, placement: Placement & { keys: readonly OrderKey[] }): void {
+async function writeKeys(tx: Transaction, placement: Placement & { keys: readonly OrderKey[] }): Promise<void> {
   const { kind, keys } = placement
   const { id } = columnsOf(placement)
   const table = sql.identifier([tables[kind].name])
@@ -142,10 +142,10 @@ function writeKeys(tx: Transaction, placement: Placement & { keys: readonly Orde
     'text',
   )
   if (keys.length > 1) {
-    tx.send(sql.unsafe`
+    await tx.query(sql.unsafe`
       SELECT FROM ${table} WHERE ${isIn(placement)} AND ${id} = ANY(${ids}) ORDER BY ${id} FOR NO KEY UPDATE`)
   }
-  tx.send(sql.unsafe`
+  await tx.query(sql.unsafe`
     UPDATE ${table} SET order_key = k.new_key FROM unnest(${ids}, ${values}) AS k (moved_id, new_key)
     WHERE ${isIn(placement)} AND ${id} = k.moved_id`)
 }

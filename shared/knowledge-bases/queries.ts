@@ -161,8 +161,8 @@ export function nameOfKnowledgeBase(db: Queryable, key: KnowledgeBaseKey): Promi
  * Deletes a knowledge base and, by foreign key, its folders. The documents of the knowledge base must have been deleted
  * before.
  */
-export function deleteKnowledgeBaseRow(tx: Transaction, key: KnowledgeBaseKey): void {
-  tx.send(sql.unsafe`DELETE FROM knowledge_bases WHERE workspace_id = ${key.workspaceId} AND id = ${key.id}`)
+export async function deleteKnowledgeBaseRow(tx: Transaction, key: KnowledgeBaseKey): Promise<void> {
+  await tx.query(sql.unsafe`DELETE FROM knowledge_bases WHERE workspace_id = ${key.workspaceId} AND id = ${key.id}`)
 }
 
 /** Locks the documents of a knowledge base in id order; returns their ids. Waits for documents that are moving. */
@@ -176,11 +176,11 @@ export function lockDocumentsInKnowledgeBase(tx: Transaction, key: KnowledgeBase
 export type StructureMode = 'add' | 'rearrange' | 'empty'
 
 /** Locks the structure of knowledge bases in id order until the transaction ends. Ignores ids that do not exist. */
-export function lockStructure(
+export async function lockStructure(
   tx: Transaction,
   input: { workspaceId: string; knowledgeBaseIds: readonly number[]; mode: StructureMode },
-): void {
-  tx.send(
+): Promise<void> {
+  await tx.query(
     prepared(sql.unsafe`
     SELECT FROM knowledge_bases
     WHERE workspace_id = ${input.workspaceId} AND id = ANY(${sql.array([...input.knowledgeBaseIds], 'int8')})

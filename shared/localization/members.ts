@@ -91,9 +91,9 @@ export async function lockSetSource(
 ): Promise<DocumentRow | null> {
   const seen = await visibleDocument(tx, locator)
   if (seen === null) return null
-  lockLocationOf(tx, seen)
+  await lockLocationOf(tx, seen)
   const source = await lockDocument(tx, locator)
-  if (source !== null && source.knowledge_base_id !== seen.knowledge_base_id) lockLocationOf(tx, source)
+  if (source !== null && source.knowledge_base_id !== seen.knowledge_base_id) await lockLocationOf(tx, source)
   return source
 }
 
@@ -126,7 +126,7 @@ export async function announceMember(
     name: 'document.metadata.updated',
     documents: [eventDocument(document)],
   })
-  markStale(context, { workspaceId, changes, documents: [{ id: document.id, eventRowNo, quiet: true }] })
+  await markStale(context, { workspaceId, changes, documents: [{ id: document.id, eventRowNo, quiet: true }] })
 }
 
 async function setOf(db: Queryable, document: DocumentRow): Promise<SetMembers | null> {
@@ -145,7 +145,7 @@ async function setById(
   return members.length === 0 ? null : { set, members }
 }
 
-function lockLocationOf(tx: Transaction, document: DocumentRow): void {
+async function lockLocationOf(tx: Transaction, document: DocumentRow): Promise<void> {
   const { workspace_id: workspaceId, knowledge_base_id: id } = document
-  lockStructure(tx, { workspaceId, knowledgeBaseIds: [id], mode: 'add' })
+  await lockStructure(tx, { workspaceId, knowledgeBaseIds: [id], mode: 'add' })
 }

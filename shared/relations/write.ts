@@ -69,7 +69,7 @@ export async function deleteRelation(tx: Transaction, input: { id: string; calle
  * in the entry of the trash if there is one. Where a document or folder was deleted, relations stay
  * (api/guide/documents.md#deletion).
  */
-export function deleteRelationsWithoutEnds(
+export async function deleteRelationsWithoutEnds(
   { tx }: { tx: Transaction },
   input: {
     workspaceId: string
@@ -77,11 +77,11 @@ export function deleteRelationsWithoutEnds(
     knowledgeBases: readonly number[]
     entryId: string | null
   },
-): void {
+): Promise<void> {
   if (input.knowledgeBases.length === 0) return
   const documentIds = input.documents.map(({ id }) => id)
   const ids = sql.array(documentIds, 'text')
-  tx.send(sql.unsafe`
+  await tx.query(sql.unsafe`
     WITH deleted AS (
       DELETE FROM relations r
       WHERE r.workspace_id = ${input.workspaceId}

@@ -46,7 +46,7 @@ export function rememberedAnswer(tx: Transaction, scope: IdempotencyScope & { li
 }
 
 /** Remembers the answer to a key. An expired answer to the same key is replaced. */
-export function rememberAnswer(
+export async function rememberAnswer(
   tx: Transaction,
   answer: IdempotencyScope & {
     fingerprint: Buffer
@@ -56,8 +56,8 @@ export function rememberAnswer(
     location: string | null
     workspaceId: string | null
   },
-): void {
-  tx.send(
+): Promise<void> {
+  await tx.query(
     prepared(sql.unsafe`
     INSERT INTO idempotency_keys
       (token_id, method, path, key, fingerprint, status, data, etag, location, workspace_id)

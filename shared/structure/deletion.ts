@@ -27,7 +27,7 @@ export function deleteFolder(context: DeletionContext, seen: FolderRow): Promise
   const { tx } = context
   const workspaceId = seen.workspace_id
   return withLimitsOf(tx, 'whole', async () => {
-    lockStructure(tx, { workspaceId, knowledgeBaseIds: [seen.knowledge_base_id], mode: 'empty' })
+    await lockStructure(tx, { workspaceId, knowledgeBaseIds: [seen.knowledge_base_id], mode: 'empty' })
     const folder = await visibleFolder(tx, { id: seen.id, workspaceIds: [workspaceId] })
     if (folder === null) throw new Refusal('folder_not_found', { details: { id: seen.id } })
     if (folder.knowledge_base_id !== seen.knowledge_base_id) return deleteFolder(context, folder)
@@ -58,7 +58,7 @@ export function deleteKnowledgeBase(context: DeletionContext, key: KnowledgeBase
   const { tx } = context
   const { workspaceId, id } = key
   return withLimitsOf(tx, 'whole', async () => {
-    lockStructure(tx, { workspaceId, knowledgeBaseIds: [id], mode: 'empty' })
+    await lockStructure(tx, { workspaceId, knowledgeBaseIds: [id], mode: 'empty' })
     const name = await nameOfKnowledgeBase(tx, key)
     if (name === null) throw new Refusal('knowledge_base_not_found', { details: { id } })
     const folders = await idsOfFolders(tx, key)
@@ -84,7 +84,7 @@ type Contents = {
     | { type: 'knowledge_base' }
   )
   /** Deletes the folder or knowledge base when there is no trash. */
-  deleteRoot: () => void
+  deleteRoot: () => Promise<void>
 }
 
 // Deletes locked documents and then what contains them. Foreign keys refuse the opposite order.
@@ -94,10 +94,10 @@ async function deleteContents(context: DeletionContext, contents: Contents): Pro
   const documents = await lockDocuments(tx, { workspaceId, documentIds })
   const entryId = newId('trash')
   const root: TrashRoot = { ...contents.root, entryId, documentCount: documents.length }
-  trash?.open(context, { workspaceId, roots: [root], documentIds })
+  await trash?.open(context, { workspaceId, roots: [root], documentIds })
   await deleteDocumentRows(context, { workspaceId, documents, entryIds: documents.map(() => entryId) })
-  if (trash === null) contents.deleteRoot()
-  else trash.moveContainers(tx, { workspaceId, folders, knowledgeBases, entryId })
+  if (trash === null) await contents.deleteRoot()
+  else await trash.moveContainers(tx, { workspaceId, folders, knowledgeBases, entryId })
   await followDeletion(context, {
     workspaceId,
     documents,

@@ -87,7 +87,7 @@ export async function updateFolder(context: UpdateContext, request: UpdateReques
   if (!namesLocation(request.update) && position === undefined)
     return rename(tx, { folder: seen.folder, name: request.update.name })
   if (seen.destination.workspace_id !== seen.folder.workspace_id) throw new Refusal('cross_workspace_move')
-  markLocks(tx)
+  await markLocks(tx)
   const { folder, destination } = await lockMove(context, { ...request, seen })
   const name = request.update.name?.trim() ?? folder.name
   const changed = isAt(folder, destination)
@@ -117,7 +117,7 @@ async function readMove(context: UpdateContext, { id, update }: UpdateRequest): 
 async function lockMove(context: UpdateContext, request: UpdateRequest & { seen: Move }): Promise<Move> {
   const { folder, destination } = request.seen
   const isRearranged = folder.knowledge_base_id === destination.knowledge_base_id
-  lockStructure(context.tx, {
+  await lockStructure(context.tx, {
     workspaceId: folder.workspace_id,
     knowledgeBaseIds: [folder.knowledge_base_id, destination.knowledge_base_id],
     mode: isRearranged ? 'rearrange' : 'empty',
@@ -127,7 +127,7 @@ async function lockMove(context: UpdateContext, request: UpdateRequest & { seen:
     locked.folder.knowledge_base_id === folder.knowledge_base_id &&
     locked.destination.knowledge_base_id === destination.knowledge_base_id
   if (isSame) return locked
-  releaseLocks(context.tx)
+  await releaseLocks(context.tx)
   return lockMove(context, { ...request, seen: locked })
 }
 
@@ -165,7 +165,7 @@ async function moveContents(
     name: 'document.metadata.updated',
     documents: documents.map(eventDocument),
   })
-  markStale(context, {
+  await markStale(context, {
     workspaceId,
     changes: ['location'],
     documents: documents.map(({ id }, index) => ({ id, eventRowNo: rowNos[index] ?? 0, quiet: true })),

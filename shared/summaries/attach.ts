@@ -22,8 +22,12 @@ export async function knownSummaries(
   },
 ): Promise<KnownSummaries> {
   const { workspaceIds, targets } = input
-  const found = await Promise.all(targets.map((target) => storedSummaries(db, { workspaceIds, ...target })))
-  const stored = new Map(found.flat().map((row) => [keyOf(row.target_type, row.target_id), storedOf(row)]))
+  const stored = new Map<string, StoredSummary>()
+  for (const target of targets) {
+    for (const row of await storedSummaries(db, { workspaceIds, ...target })) {
+      stored.set(keyOf(row.target_type, row.target_id), storedOf(row))
+    }
+  }
   const jobs = await pendingSummaryJobs(db, workspaceIds)
   const pending = new Map(jobs.map(({ target_type, target_id, id }) => [keyOf(target_type, target_id), id]))
   return {

@@ -27,7 +27,10 @@ type Opening = {
 }
 
 // The names on the path are those of now: in the trash, what was above may be gone or renamed.
-function openEntries(tx: Transaction, { workspaceId, roots, documentIds, deletedBy, days }: Opening): void {
+async function openEntries(
+  tx: Transaction,
+  { workspaceId, roots, documentIds, deletedBy, days }: Opening,
+): Promise<void> {
   const entries = roots.map((root) => ({
     id: root.entryId,
     type: root.type,
@@ -38,7 +41,7 @@ function openEntries(tx: Transaction, { workspaceId, roots, documentIds, deleted
     name: root.name,
     document_count: root.documentCount,
   }))
-  tx.send(
+  await tx.query(
     prepared(sql.unsafe`
     INSERT INTO trash_entries (workspace_id, id, type, document_id, folder_id, knowledge_base_id, parent_folder_id, name,
       path_text, document_count, not_restored, deleted_by, deleted_at, expires_at)
@@ -93,7 +96,10 @@ type DocumentMove = {
 // Tables that are not kept lose their rows by the foreign keys of those that are. A unit is of two documents; it goes
 // with whichever is deleted first. The row of the translation is kept with the body sequence numbers of both, which say
 // later whether the units are still up to date.
-function moveDocuments(tx: Transaction, { workspaceId, documentIds, entryIds, tables }: DocumentMove): void {
+async function moveDocuments(
+  tx: Transaction,
+  { workspaceId, documentIds, entryIds, tables }: DocumentMove,
+): Promise<void> {
   const moves = tables.flatMap((kept): FragmentSqlToken[] => {
     if ('ofDocument' in kept) {
       const column = sql.identifier(['t', kept.ofDocument])
@@ -118,7 +124,7 @@ function moveDocuments(tx: Transaction, { workspaceId, documentIds, entryIds, ta
     }
     return []
   })
-  keep(tx, {
+  await keep(tx, {
     workspaceId,
     moves,
     scope: sql.fragment`
@@ -148,14 +154,17 @@ type ContainerMove = {
 }
 
 // Folders and concepts are locked first, so that nobody adds to them what the deletion would not see.
-function moveContainers(tx: Transaction, { workspaceId, entryId, tables, ...deleted }: ContainerMove): void {
+async function moveContainers(
+  tx: Transaction,
+  { workspaceId, entryId, tables, ...deleted }: ContainerMove,
+): Promise<void> {
   const folders = sql.fragment`${sql.array([...deleted.folders], 'int8')}`
   const knowledgeBases = sql.fragment`${sql.array([...deleted.knowledgeBases], 'int8')}`
   const concepts = sql.fragment`
     SELECT id FROM concepts WHERE workspace_id = ${workspaceId} AND knowledge_base_id = ANY(${knowledgeBases})`
-  tx.send(sql.unsafe`
+  await tx.query(sql.unsafe`
     SELECT FROM folders WHERE workspace_id = ${workspaceId} AND id = ANY(${folders}) ORDER BY id FOR UPDATE`)
-  if (deleted.knowledgeBases.length > 0) tx.send(sql.unsafe`${concepts} ORDER BY id FOR UPDATE`)
+  if (deleted.knowledgeBases.length > 0) await tx.query(sql.unsafe`${concepts} ORDER BY id FOR UPDATE`)
   const moves = tables.flatMap((kept): FragmentSqlToken[] => {
     const conditions = conditionsOf(kept, { folders, knowledgeBases, concepts: sql.fragment`ARRAY(${concepts})` })
     if (conditions.length === 0) return []
@@ -168,7 +177,7 @@ function moveContainers(tx: Transaction, { workspaceId, entryId, tables, ...dele
       }),
     ]
   })
-  keep(tx, { workspaceId, moves, scope: null })
+  await keep(tx, { workspaceId, moves, scope: null })
 }
 
 type Containers = Record<'folders' | 'knowledgeBases' | 'concepts', FragmentSqlToken>
@@ -213,11 +222,11 @@ const keptColumns = sql.fragment`
   table_name, entry_id, document_id, other_document_id, row, large_text, large_bytes, large_json`
 
 // One statement deletes from all tables. PostgreSQL fires triggers and checks foreign keys when all of it is done.
-function keep(tx: Transaction, { workspaceId, moves, scope }: Keeping): void {
+async function keep(tx: Transaction, { workspaceId, moves, scope }: Keeping): Promise<void> {
   const name = (index: number) => sql.identifier([`moved_${index}`])
   const named = moves.map((moved, index) => sql.fragment`${name(index)} (${keptColumns}) AS ${moved}`)
   const all = moves.map((_, index) => sql.fragment`SELECT * FROM ${name(index)}`)
-  tx.send(
+  await tx.query(
     prepared(sql.unsafe`
     WITH ${sql.join(scope === null ? named : [scope, ...named], sql.fragment`, `)}
     INSERT INTO trash_rows (workspace_id, ${keptColumns})

@@ -60,8 +60,8 @@ type Related = { key: EntryKey; others: FragmentSqlToken }
 async function lockEntries(tx: Transaction, { key, others }: Related): Promise<boolean> {
   const related = () => tx.anyFirst(sql.type(IdRow)`SELECT DISTINCT o.entry_id AS id FROM (${others}) AS o`)
   // The statistics of the table lag behind a large deletion, and often say that the table is empty.
-  tx.send(sql.unsafe`SELECT set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`)
-  tx.send(sql.unsafe`SAVEPOINT trash_entries`)
+  await tx.query(sql.unsafe`SELECT set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`)
+  await tx.query(sql.unsafe`SAVEPOINT trash_entries`)
   for (let round = 1; round <= maximumRounds; round += 1) {
     const ids = [...new Set([key.id, ...(await related())])]
     const locked = await tx.anyFirst(sql.type(IdRow)`
@@ -69,10 +69,10 @@ async function lockEntries(tx: Transaction, { key, others }: Related): Promise<b
       WHERE workspace_id = ${key.workspace_id} AND id = ANY(${sql.array(ids, 'text')}) ORDER BY id FOR UPDATE`)
     if (!locked.includes(key.id)) return false
     if ((await related()).every((id) => ids.includes(id))) {
-      tx.send(sql.unsafe`RELEASE SAVEPOINT trash_entries`)
+      await tx.query(sql.unsafe`RELEASE SAVEPOINT trash_entries`)
       return true
     }
-    tx.send(sql.unsafe`ROLLBACK TO SAVEPOINT trash_entries`)
+    await tx.query(sql.unsafe`ROLLBACK TO SAVEPOINT trash_entries`)
   }
   throw new Refusal('service_unavailable', { headers: { 'Retry-After': '1' } })
 }

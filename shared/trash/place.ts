@@ -49,7 +49,7 @@ async function lockOldPlace(tx: Transaction, place: OldPlace): Promise<Location>
     }
     return { workspace_id, knowledge_base_id, folder_id: null }
   }
-  lockStructure(tx, { workspaceId: workspace_id, knowledgeBaseIds: [seen.knowledge_base_id], mode: 'add' })
+  await lockStructure(tx, { workspaceId: workspace_id, knowledgeBaseIds: [seen.knowledge_base_id], mode: 'add' })
   const locked = await oldFolder(tx, place)
   if (locked?.knowledge_base_id !== seen.knowledge_base_id) return lockOldPlace(tx, place)
   return { workspace_id, knowledge_base_id: locked.knowledge_base_id, folder_id: locked.id }

@@ -48,17 +48,17 @@ export function setsOfEntry(db: Queryable, key: EntryKey): Promise<readonly stri
 }
 
 /** Gives the document or folder that an entry restores its place and other members, before its row is restored. */
-export function placeRoot(
+export async function placeRoot(
   tx: Transaction,
   entry: TrashEntryRow,
   { place, members }: { place: Location; members: Record<string, unknown> },
-): void {
+): Promise<void> {
   const [table, column, id] =
     entry.type === 'document'
       ? ['documents', 'folder_id', entry.document_id]
       : ['folders', 'parent_id', String(entry.folder_id)]
   const placed = { ...members, knowledge_base_id: place.knowledge_base_id, [column]: place.folder_id }
-  tx.send(sql.unsafe`
+  await tx.query(sql.unsafe`
     UPDATE trash_rows SET row = row || ${JSON.stringify(placed)}::jsonb
     WHERE workspace_id = ${entry.workspace_id} AND entry_id = ${entry.id} AND table_name = ${table}
       AND row ->> 'id' = ${id}`)
@@ -94,8 +94,8 @@ export function takenLocale(db: Queryable, key: EntryKey): Promise<Static<typeof
  * Takes the relations of an entry's documents into the entry from the other entries in which they are. A relation comes
  * back with whichever of its ends comes back first.
  */
-export function fetchRelations(tx: Transaction, key: EntryKey): void {
-  tx.send(sql.unsafe`
+export async function fetchRelations(tx: Transaction, key: EntryKey): Promise<void> {
+  await tx.query(sql.unsafe`
     UPDATE trash_rows r SET entry_id = d.entry_id
     FROM trash_rows d
     WHERE d.workspace_id = ${key.workspace_id} AND d.entry_id = ${key.id} AND d.table_name = 'documents'
@@ -167,14 +167,14 @@ export function holdEntries(
 }
 
 /** Moves the units of pairs to other entries, or drops them where a pair has no entry. */
-export function divertPairs(
+export async function divertPairs(
   tx: Transaction,
   input: {
     key: EntryKey
     pairs: readonly { targetId: string; entryId: string | null }[]
     tables: readonly KeptTable[]
   },
-): void {
+): Promise<void> {
   const { key, tables } = input
   const pairs = input.pairs.map(({ targetId, entryId }) => ({ target_id: targetId, entry_id: entryId }))
   const names = tables.map(({ table }) => table)
@@ -183,11 +183,11 @@ export function divertPairs(
       AND r.table_name = ANY(${sql.array(names, 'text')}) AND r.document_id = p.target_id`
   const diverted = sql.fragment`
     jsonb_to_recordset(${JSON.stringify(pairs)}::jsonb) AS p (target_id text, entry_id text)`
-  tx.send(sql.unsafe`DELETE FROM trash_rows r USING ${diverted} WHERE ${rowsOfPairs} AND p.entry_id IS NULL`)
-  tx.send(sql.unsafe`UPDATE trash_rows r SET entry_id = p.entry_id FROM ${diverted} WHERE ${rowsOfPairs}`)
+  await tx.query(sql.unsafe`DELETE FROM trash_rows r USING ${diverted} WHERE ${rowsOfPairs} AND p.entry_id IS NULL`)
+  await tx.query(sql.unsafe`UPDATE trash_rows r SET entry_id = p.entry_id FROM ${diverted} WHERE ${rowsOfPairs}`)
 }
 
 /** Deletes an entry whose rows have been restored. */
-export function deleteEntry(tx: Transaction, key: EntryKey): void {
-  tx.send(sql.unsafe`DELETE FROM trash_entries WHERE workspace_id = ${key.workspace_id} AND id = ${key.id}`)
+export async function deleteEntry(tx: Transaction, key: EntryKey): Promise<void> {
+  await tx.query(sql.unsafe`DELETE FROM trash_entries WHERE workspace_id = ${key.workspace_id} AND id = ${key.id}`)
 }

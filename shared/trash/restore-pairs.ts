@@ -66,7 +66,7 @@ export async function restorePairs(
       return { targetId, entryId: id !== null && entryIds.includes(id) ? id : null }
     })
     dropped = waiting.some(({ entryId }) => entryId === null)
-    queries.divertPairs(tx, { key, pairs: waiting, tables })
+    await queries.divertPairs(tx, { key, pairs: waiting, tables })
   }
   while (await queries.restoreSlice(tx, { key, tables, places: {} }));
   const outdated = pairs.filter((pair) => isWhole(pair) && !pair.is_current)

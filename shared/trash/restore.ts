@@ -63,14 +63,14 @@ export function restoreEntry(
     const left = await rejoinSets(tx, restoration)
     const additions = additionsOf(context, restoration)
     for (const addition of additions) await expectRoom(tx, addition)
-    if (place !== null) placeRoot(context, { ...restoration, place })
-    queries.fetchRelations(tx, entry)
+    if (place !== null) await placeRoot(context, { ...restoration, place })
+    await queries.fetchRelations(tx, entry)
     await restoreRows(context, restoration)
     const dropsUnits = await restorePairs(context, { entry, contents, left })
     await announce(context, restoration)
     // The check of a quota may lock out everybody else who creates something in the workspace. So it comes last.
     for (const addition of additions) await makeRoom(tx, { ...addition, stored: true })
-    queries.deleteEntry(tx, entry)
+    await queries.deleteEntry(tx, entry)
     const notRestored = [
       ...entry.not_restored,
       ...(left.length > 0 ? ['document_set'] : []),
@@ -102,7 +102,7 @@ function movedMembers({ caller }: RestorationContext, { contents, place }: Resto
 
 // Under another parent, a key in the manual order says nothing, so the key of a folder goes. A trigger clears the key
 // of a document.
-function placeRoot(context: RestorationContext, restoration: Restoration & { place: Location }): void {
+async function placeRoot(context: RestorationContext, restoration: Restoration & { place: Location }): Promise<void> {
   const { entry, place } = restoration
   const isSameBase = place.knowledge_base_id === entry.knowledge_base_id
   const isSameFolder = place.folder_id === entry.parent_folder_id
@@ -110,7 +110,7 @@ function placeRoot(context: RestorationContext, restoration: Restoration & { pla
   const isFolder = entry.type === 'folder'
   const moved = movedMembers(context, restoration)[isFolder ? 'folders' : 'documents']
   const members = { ...(!(isSameBase && isSameFolder) && moved), ...(isFolder && !isSameParent && { order_key: null }) }
-  queries.placeRoot(context.tx, entry, { place, members })
+  await queries.placeRoot(context.tx, entry, { place, members })
 }
 
 async function restoreRows(context: RestorationContext, restoration: Restoration): Promise<void> {
@@ -151,7 +151,7 @@ async function announce(context: RestorationContext, { entry, contents }: Restor
     if (documents.length < documentIds.length) throw new Error(`documents of ${entry.id} were not restored`)
     const recorded = documents.map(eventDocument)
     const rowNos = await recordEvents(tx, { workspaceId, name: 'document.created', documents: recorded })
-    markStale(context, {
+    await markStale(context, {
       workspaceId,
       changes: ['body'],
       documents: documents.map(({ id }, index) => ({ id, eventRowNo: rowNos[index] ?? 0, quiet: true })),

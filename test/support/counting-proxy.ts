@@ -3,28 +3,27 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { Teardown } from './site.ts'
 
 /**
- * What went to PostgreSQL. A round trip is what a client sends after it has received something. The probes are left out
- * that each listening connection sends every 30 seconds, since they would come when they like.
+ * What went to PostgreSQL, without the probes that each listening connection sends every 30 seconds, since they would
+ * come when they like.
  */
-export type Traffic = { roundTrips: number; statements: string[] }
+export type Traffic = { statements: string[] }
 
-type Cut = { after?: boolean; reset?: boolean }
+type Cut = { after?: boolean; reset?: boolean; silent?: boolean }
 
 /**
  * A relay before PostgreSQL that reads along. `count` returns the traffic of all connections while `work` runs. `cut`
  * ends a connection as soon as its client sends a statement with the given words, in place of relaying the statement.
  * With `after`, the statement is relayed and executed, and the connection ends in place of the answer. With `reset`,
- * the client is told that the connection was reset.
+ * the client is told that the connection was reset. With `silent`, the connection stays, but nothing passes any more.
  */
 export async function startCountingProxy(t: Teardown, target: string) {
   const { hostname, port } = new URL(target)
   const sockets = new Set<Socket>()
-  let traffic: Traffic = { roundTrips: 0, statements: [] }
+  let traffic: Traffic = { statements: [] }
   let cutting: ({ words: string } & Cut) | undefined
   const server = createServer((client) => {
     const database = connect(Number(port), hostname)
     const statements = statementReader()
-    let received = true
     let silent = false
     const end = () => {
       for (const socket of [client, database]) socket.destroy()
@@ -32,14 +31,15 @@ export async function startCountingProxy(t: Teardown, target: string) {
     client.on('data', (chunk) => {
       const sent = statements(chunk)
       const isProbe = sent.length === 1 && sent[0] === 'SELECT 1'
-      if (!isProbe) {
-        if (received) traffic.roundTrips += 1
-        traffic.statements.push(...sent)
-      }
-      received = false
+      if (!isProbe) traffic.statements.push(...sent)
       const cut = cutting
       if (cut !== undefined && sent.some((text) => text.includes(cut.words))) {
         cutting = undefined
+        if (cut.silent) {
+          client.pause()
+          database.pause()
+          return
+        }
         if (cut.reset) return client.resetAndDestroy()
         if (!cut.after) return end()
         silent = true
@@ -47,7 +47,6 @@ export async function startCountingProxy(t: Teardown, target: string) {
       database.write(chunk)
     })
     database.on('data', (chunk) => {
-      received = true
       // A connection that is cut after the commit ends when PostgreSQL has answered everything up to the commit.
       if (!silent) client.write(chunk)
       else if (answersCommit(chunk)) end()
@@ -73,7 +72,7 @@ export async function startCountingProxy(t: Teardown, target: string) {
   url.port = String((server.address() as AddressInfo).port)
 
   async function count(work: () => Promise<unknown>): Promise<Traffic> {
-    traffic = { roundTrips: 0, statements: [] }
+    traffic = { statements: [] }
     await work()
     return traffic
   }

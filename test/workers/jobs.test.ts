@@ -19,7 +19,7 @@ t.test('a write that is rolled back leaves no job and no staleness behind', asyn
   const before = await jobsOf(service)
   const attempt = inTransaction(service.database, async (tx) => {
     const documents = [{ id, eventRowNo: 1, quiet: true }]
-    markStale({ tx, jobs: service.service.jobs }, { workspaceId, changes: ['body'], documents })
+    await markStale({ tx, jobs: service.service.jobs }, { workspaceId, changes: ['body'], documents })
     throw new Refusal('folder_cycle')
   })
   await t.rejects(attempt, { code: 'folder_cycle' })
@@ -58,11 +58,11 @@ t.test('the last write is not lost when a worker looks for jobs before it is com
   const { boss } = (await startWorkers(t, service, [])).runtime.jobs
   const documents = [{ id, eventRowNo: 1, quiet: false }]
   await inTransaction(service.database, async (tx) => {
-    markStale({ tx, jobs: service.service.jobs }, { workspaceId, changes: ['body'], documents })
+    await markStale({ tx, jobs: service.service.jobs }, { workspaceId, changes: ['body'], documents })
   })
   await makeDue(service)
   await inTransaction(service.database, async (tx) => {
-    markStale({ tx, jobs: service.service.jobs }, { workspaceId, changes: ['body'], documents })
+    await markStale({ tx, jobs: service.service.jobs }, { workspaceId, changes: ['body'], documents })
     // The statement of `markStale` has run when the next one is answered.
     await tx.query(sql.unsafe`SELECT 1`)
     t.strictSame(await boss.fetch(queues.searchIndex.name), [], 'the job that the write joined cannot be claimed')
@@ -72,7 +72,7 @@ t.test('the last write is not lost when a worker looks for jobs before it is com
 
   await inTransaction(service.database, async (tx) => {
     const first = documents.map((document) => ({ ...document, quiet: true }))
-    markStale({ tx, jobs: service.service.jobs }, { workspaceId, changes: ['body'], documents: first })
+    await markStale({ tx, jobs: service.service.jobs }, { workspaceId, changes: ['body'], documents: first })
     await boss.complete(queues.searchIndex.name, claimed?.id ?? '')
   })
   t.match(await queuedJobs(service), [{ state: 'created' }], 'a write behind a running job has a job of its own')

@@ -133,10 +133,8 @@ async function commit<Source extends ProjectionSource, Result>(
     completed.has(job.id) && (outcome === 'current' || outcome === 'behind')
   const writable = new Set([...begun, ...ends.filter(isWritten).map(({ job }) => job)])
   const written = round.jobs.filter((job) => writable.has(job)).flatMap((job) => derived.get(job.id) ?? [])
-  const [transactionId] = await Promise.all([
-    projection.isAnnounced ? transactionIdOf(tx) : null,
-    written.length > 0 ? projection.write(tx, written) : undefined,
-  ])
+  const transactionId = projection.isAnnounced ? await transactionIdOf(tx) : null
+  if (written.length > 0) await projection.write(tx, written)
   const outcomes = new Map(ends.map(({ job, outcome }) => [job.id, completed.has(job.id) ? outcome : 'fenced']))
   return { outcomes, begun, transactionId }
 }

@@ -37,7 +37,7 @@ async function rename(call: AccountCall, { title, was }: { title: string; was: s
   try {
     await pageWrite(call, async (write) => {
       await updateDocument(write, { documentId, caller: write.caller, metadata: { title }, guard })
-      recordPageWrite(write.tx, { call, action: 'updateDocument', documentIds: [documentId] })
+      await recordPageWrite(write.tx, { call, action: 'updateDocument', documentIds: [documentId] })
     })
     return { title, problem: null }
   } catch (error) {

@@ -23,7 +23,7 @@ export const editorUploadPage = accountPage({
       if (file === null) throw new Error('a file that was received is there')
       const { id } = await inTransaction(database, async (tx) => {
         const attachment = await createAttachment({ tx, config }, { caller, documentId, file })
-        recordPageWrite(tx, { call, action: 'createAttachment', documentIds: [documentId] })
+        await recordPageWrite(tx, { call, action: 'createAttachment', documentIds: [documentId] })
         return attachment
       })
       response.status(201).json({ attachment_id: id })

@@ -32,9 +32,10 @@ export async function differenceOf(
 ): Promise<NamedDifference> {
   const { service, caller, document } = call
   const documentId = document.id
-  const [pair, { version_seq: versionSeq }] = await inSnapshot(service.database, (db) =>
-    Promise.all([bodyPair(db, { documentId, caller, ...named }), requireDocument(db, { documentId, caller })]),
-  ).catch(inWords)
+  const { pair, versionSeq } = await inSnapshot(service.database, async (db) => ({
+    pair: await bodyPair(db, { documentId, caller, ...named }),
+    versionSeq: (await requireDocument(db, { documentId, caller })).version_seq,
+  })).catch(inWords)
   const [from, to] = [pair.heading.from, pair.heading.to].map((side) => ({ ...side, name: bodyName(side.seq) }))
   if (from === undefined || to === undefined) throw new Error('a difference has two sides')
   const shown = await shownDifference(pair, `/d/${document.id}`)

@@ -55,7 +55,7 @@ export const restorePage = accountPage({
             throw new Refusal('version_conflict', { details: { provided: shown, current_version: version } })
           },
         })
-        recordPageWrite(context.tx, { call, action: 'rollbackDocument', documentIds: [documentId] })
+        await recordPageWrite(context.tx, { call, action: 'rollbackDocument', documentIds: [documentId] })
       })
     } catch (error) {
       if (!(error instanceof Refusal) || ![409, 422].includes(error.status)) throw error

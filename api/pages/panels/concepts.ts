@@ -70,9 +70,11 @@ export const conceptsPanel = panelPage({
     const { service, request, csrfToken, document, mayWrite, query } = call
     const status = reviewStatuses.find((known) => known === query.get('status')) ?? 'pending'
     // One snapshot, so that the freshness is that of the lists.
-    const [freshness, candidates, concepts] = await inSnapshot(service.database, (db) =>
-      Promise.all([freshnessOfCandidates(db, document), candidatesOf(db, { call, status }), conceptsOf(db, call)]),
-    )
+    const { freshness, candidates, concepts } = await inSnapshot(service.database, async (db) => ({
+      freshness: await freshnessOfCandidates(db, document),
+      candidates: await candidatesOf(db, { call, status }),
+      concepts: await conceptsOf(db, call),
+    }))
     const html = conceptsView({
       title: 'Concepts',
       address: request.path,
@@ -131,7 +133,7 @@ function extract(call: PanelCall): Promise<void> {
   const documentId = call.document.id
   return pageWrite(call, async ({ tx, ahead, caller }) => {
     await extractFromDocument({ tx, ahead }, { documentId, caller })
-    recordPageWrite(tx, { call, action: 'extractConceptCandidates', documentIds: [documentId] })
+    await recordPageWrite(tx, { call, action: 'extractConceptCandidates', documentIds: [documentId] })
   })
 }
 
@@ -161,7 +163,7 @@ async function review(
     const { document_id } = await findCandidate(tx, { caller, id })
     if (document_id !== call.document.id) throw missingCandidate(id)
     await decide(tx, { id, caller, reason: null, guard })
-    recordPageWrite(tx, { call, action, documentIds: [document_id] })
+    await recordPageWrite(tx, { call, action, documentIds: [document_id] })
     return id
   })
 }
@@ -181,10 +183,8 @@ async function candidatesOf(
   const next = (last: CandidateRow) => encodeCursor(scope, [last.id])
   const { data, page } = pageOf({ rows, limit: shownAtOnce, cursor, next })
   const candidates = await presentCandidates(db, data)
-  const [names, places] = await Promise.all([
-    conceptNames(db, { workspaceId, ids: candidates.flatMap(namedConcepts) }),
-    placesOf(db, { document, found: candidates }),
-  ])
+  const names = await conceptNames(db, { workspaceId, ids: candidates.flatMap(namedConcepts) })
+  const places = await placesOf(db, { document, found: candidates })
   const lines = candidates.map((candidate) => candidateLine(candidate, { names, places }))
   return { lines, cursor: page.cursor, next: page.next_cursor }
 }

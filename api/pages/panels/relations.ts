@@ -50,13 +50,11 @@ export const relationsPanel = panelPage({
   async show(call, refused) {
     const { service, request, csrfToken, document, mayWrite, query } = call
     // One snapshot, so that the freshness is that of the lists.
-    const [freshness, outgoing, incoming] = await inSnapshot(service.database, (db) =>
-      Promise.all([
-        freshnessOfRelations(db, document),
-        relationsOf(db, { call, direction: 'outgoing' }),
-        relationsOf(db, { call, direction: 'incoming' }),
-      ]),
-    )
+    const { freshness, outgoing, incoming } = await inSnapshot(service.database, async (db) => ({
+      freshness: await freshnessOfRelations(db, document),
+      outgoing: await relationsOf(db, { call, direction: 'outgoing' }),
+      incoming: await relationsOf(db, { call, direction: 'incoming' }),
+    }))
     const filled = mayWrite ? await relationForm(call, refused) : null
     const html = relationsView({
       title: 'Relations',
@@ -115,7 +113,7 @@ async function add(call: PanelCall, submitted: Form): Promise<Done> {
   }
   await writeOnce(call, { form: submitted }, async ({ tx, caller }) => {
     const { id } = await createRelation(tx, { caller, relation })
-    recordPageWrite(tx, { call, action: 'createRelation', documentIds: [call.document.id] })
+    await recordPageWrite(tx, { call, action: 'createRelation', documentIds: [call.document.id] })
     return id
   })
   return 'added'
@@ -127,7 +125,7 @@ function remove(call: PanelCall, submitted: Form): Promise<Done> {
   return pageWrite(call, async ({ tx, caller }) => {
     const { source_document_id } = await deleteRelation(tx, { id, caller })
     if (source_document_id !== call.document.id) throw new Refusal('relation_not_found', { details: { id } })
-    recordPageWrite(tx, { call, action: 'deleteRelation', documentIds: [source_document_id] })
+    await recordPageWrite(tx, { call, action: 'deleteRelation', documentIds: [source_document_id] })
     return 'deleted' as const
   })
 }

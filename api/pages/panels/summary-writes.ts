@@ -40,7 +40,7 @@ async function rebuild(call: PanelCall, { request, submitted }: Parameters<Write
     const target = { caller: context.caller, request, asked: { generator }, guard } as const
     const job = generator === 'model' ? await rebuildByModel(context, target) : null
     if (job === null) await rebuildDeterministic(context, target)
-    recordPageWrite(context.tx, { call, ...recordOf('rebuild', request) })
+    await recordPageWrite(context.tx, { call, ...recordOf('rebuild', request) })
     return job?.id ?? null
   })
 }
@@ -57,7 +57,7 @@ async function save(call: PanelCall, { request, submitted }: Parameters<Write>[1
   const guard = versionGuard({ required: true, tags: [submitted.field('tag')] })
   await pageWrite(call, async (context) => {
     await saveManual(context, { caller: context.caller, request, written, guard })
-    recordPageWrite(context.tx, { call, ...recordOf('put', request) })
+    await recordPageWrite(context.tx, { call, ...recordOf('put', request) })
   })
   return null
 }

@@ -67,13 +67,11 @@ export async function sideBySide(
   const source = sourceOf(found)
   const listed = listOf(call, { target, status, cursor: asked('units') || null })
   // One snapshot, so that freshness and counts are those of the texts.
-  const [freshness, counts, texts] = await inSnapshot(database, (db) =>
-    Promise.all([
-      freshnessOf(db, [target]),
-      unitStatusCounts(db, { workspaceIds: [workspaceId], documentIds: [documentId] }),
-      unitsView(db, listed.request),
-    ]),
-  )
+  const { freshness, counts, texts } = await inSnapshot(database, async (db) => ({
+    freshness: await freshnessOf(db, [target]),
+    counts: await unitStatusCounts(db, { workspaceIds: [workspaceId], documentIds: [documentId] }),
+    texts: await unitsView(db, listed.request),
+  }))
   const [page, { job, jobs, proposals }] = await Promise.all([
     unitsOf(texts, listed),
     shownJob(call, { target, source, jobId: asked('job') }),

@@ -64,7 +64,7 @@ async function activate(call: PanelCall, submitted: Form) {
     const request = { caller, actor: personOf(context), documentId, activation }
     const { setId } = await activateLocalization(context, request)
     const { members } = await findSet(tx, { caller, id: setId })
-    recordPageWrite(tx, { call, action: 'activateTranslation', documentIds: members.map(({ id }) => id) })
+    await recordPageWrite(tx, { call, action: 'activateTranslation', documentIds: members.map(({ id }) => id) })
     return setId
   })
   return {}
@@ -77,7 +77,7 @@ async function add(call: PanelCall, submitted: Form) {
     const documentId = call.document.id
     const mode = modeOf(submitted)
     const added = await addTranslation(context, { caller, actor: personOf(context), documentId, locale, mode })
-    recordPageWrite(tx, { call, action: 'addTranslation', documentIds: [added.id, documentId] })
+    await recordPageWrite(tx, { call, action: 'addTranslation', documentIds: [added.id, documentId] })
     return added.id
   })
   return { translation: locale }
@@ -96,7 +96,7 @@ async function workflow(call: PanelCall, submitted: Form) {
     }
     const request = { caller, actor: personOf(context), documentId, name, update: { workflow_status }, guard }
     const updated = await updateTranslation(context, request)
-    recordPageWrite(tx, { call, action: 'updateTranslation', documentIds: [updated.id, documentId] })
+    await recordPageWrite(tx, { call, action: 'updateTranslation', documentIds: [updated.id, documentId] })
   })
   return shownAgain(submitted)
 }
@@ -107,7 +107,7 @@ async function prepare(call: PanelCall, submitted: Form) {
     const documentId = call.document.id
     const request = { caller, actor: personOf(context), documentId, targetId: submitted.field('target') }
     const { target } = await prepareTranslation(context, { ...request, align: 'by_position' })
-    recordPageWrite(tx, { call, action: 'prepareTranslation', documentIds: [target.id, documentId] })
+    await recordPageWrite(tx, { call, action: 'prepareTranslation', documentIds: [target.id, documentId] })
   })
   return shownAgain(submitted)
 }
@@ -118,7 +118,7 @@ async function translate(call: PanelCall, submitted: Form) {
     const { tx, caller } = context
     const documentId = call.document.id
     const job = await createJob(context, { caller, actor: personOf(context), documentId, request: { target_locale } })
-    recordPageWrite(tx, { call, action: 'createTranslationJob', documentIds: [documentId] })
+    await recordPageWrite(tx, { call, action: 'createTranslationJob', documentIds: [documentId] })
     return job.id
   })
   return { ...shownAgain(submitted), job: id }
@@ -136,7 +136,7 @@ async function apply(call: PanelCall, submitted: Form) {
     }
     const guard = guardOf(context, submitted)
     const { applied } = await applyJob(context, { caller, actor: personOf(context), jobId, unitIds: undefined, guard })
-    recordPageWrite(tx, { call, action: 'applyTranslationJob', documentIds: [applied.document_id] })
+    await recordPageWrite(tx, { call, action: 'applyTranslationJob', documentIds: [applied.document_id] })
   })
   return { ...shownAgain(submitted), job: jobId }
 }
@@ -156,7 +156,7 @@ async function review(
       review: { target_document_id: submitted.field('target'), review_status: status },
       guard: guardOf(context, submitted),
     })
-    recordPageWrite(tx, { call, action: 'reviewTranslationUnit', documentIds: [target.id, documentId] })
+    await recordPageWrite(tx, { call, action: 'reviewTranslationUnit', documentIds: [target.id, documentId] })
   })
   return shownAgain(submitted)
 }

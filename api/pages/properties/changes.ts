@@ -34,7 +34,7 @@ export async function changeProperties(call: DocumentCall, form: Form): Promise<
   }
   await pageWrite(call, async (context) => {
     await updateDocument(context, { documentId: document.id, caller: context.caller, metadata: update, guard })
-    recordPageWrite(context.tx, { call, action: 'updateDocument', documentIds: [document.id] })
+    await recordPageWrite(context.tx, { call, action: 'updateDocument', documentIds: [document.id] })
   })
 }
 

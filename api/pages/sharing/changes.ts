@@ -75,7 +75,7 @@ async function create(call: DocumentCall, form: Form): Promise<SharingProblem | 
   const made = await writeOnce(call, { form }, async ({ tx, ahead }) => {
     const security = () => securityOf(body, ahead)
     const { created } = await ensureShare(tx, { documentId: document.id, caller, enabled, security })
-    recordPageWrite(tx, { call, action: 'ensurePublicShare', documentIds: [document.id] })
+    await recordPageWrite(tx, { call, action: 'ensurePublicShare', documentIds: [document.id] })
     return created ? 'new' : 'old'
   })
   if (made === 'new') return null
@@ -91,7 +91,7 @@ function changing(changesOf: (form: Form) => unknown): Action {
     await pageWrite(call, async ({ tx, ahead }) => {
       const security = () => securityOf(body, ahead)
       requireOwn(call, await changeShare(tx, { id: form.field('share'), caller, security }))
-      recordPageWrite(tx, { call, action: 'updatePublicShare', documentIds: [call.document.id] })
+      await recordPageWrite(tx, { call, action: 'updatePublicShare', documentIds: [call.document.id] })
     })
     return null
   }
@@ -100,7 +100,7 @@ function changing(changesOf: (form: Form) => unknown): Action {
 async function revoke(call: DocumentCall, form: Form): Promise<null> {
   await pageWrite(call, async ({ tx, caller }) => {
     requireOwn(call, await revokeShare(tx, { id: form.field('share'), caller }))
-    recordPageWrite(tx, { call, action: 'deletePublicShare', documentIds: [call.document.id] })
+    await recordPageWrite(tx, { call, action: 'deletePublicShare', documentIds: [call.document.id] })
   })
   return null
 }

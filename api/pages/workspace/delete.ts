@@ -58,15 +58,15 @@ async function deleteItem(call: AccountCall, { write, item, version }: Deleting)
       if (document.version !== version) throw new FormRefusal('version_conflict', changedMeanwhile)
     }
     await deleteDocument(write, { documentId: item.id, guard })
-    recordPageWrite(tx, { call, action: 'deleteDocument', documentIds: [item.id] })
+    await recordPageWrite(tx, { call, action: 'deleteDocument', documentIds: [item.id] })
   } else if (item.kind === 'folder') {
     const folder = await findWritableFolder(tx, { caller, id: Number(item.id) })
     await deleteFolder(write, folder)
-    recordPageWrite(tx, { call, action: 'deleteFolder', place: { workspaceId: folder.workspace_id } })
+    await recordPageWrite(tx, { call, action: 'deleteFolder', place: { workspaceId: folder.workspace_id } })
   } else {
     const key = await findWritableKnowledgeBase(tx, { caller, id: Number(item.id) })
     await deleteKnowledgeBase(write, key)
-    recordPageWrite(tx, { call, action: 'deleteKnowledgeBase', place: { workspaceId: key.workspaceId } })
+    await recordPageWrite(tx, { call, action: 'deleteKnowledgeBase', place: { workspaceId: key.workspaceId } })
   }
 }
 

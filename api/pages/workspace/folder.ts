@@ -68,7 +68,7 @@ async function create(call: AccountFormCall): Promise<PageAnswer> {
   const written = writeOnce(call, { form: call.submitted }, async (write) => {
     const location = { knowledge_base_id: knowledgeBaseId, parent_id: folderId }
     const folder = await createFolder(write, { name, ...location })
-    recordPageWrite(write.tx, { call, action: 'createFolder', place: { workspaceId: folder.workspace_id } })
+    await recordPageWrite(write.tx, { call, action: 'createFolder', place: { workspaceId: folder.workspace_id } })
     return pathOf({ knowledgeBaseId, folderId: folder.id })
   })
   return written.then((location) => ({ location })).catch((error: unknown) => refuse(problemOf(error)))

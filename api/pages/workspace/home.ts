@@ -90,14 +90,14 @@ async function create(call: AccountFormCall, { name, wantsDocument }: { name: st
     const workspaceId = defaultWorkspace(caller).workspace_id
     requireWriter(caller, workspaceId)
     const base = await createKnowledgeBase(write, { workspaceId, name, createdBy: caller.userId })
-    recordPageWrite(tx, { call, action: 'createKnowledgeBase', place: { workspaceId } })
+    await recordPageWrite(tx, { call, action: 'createKnowledgeBase', place: { workspaceId } })
     if (!wantsDocument) return `/kb/${base.id}`
     const { document } = await createDocument(write, {
       caller,
       document: { title: untitled, knowledge_base_id: base.id },
       content: () => undefined,
     })
-    recordPageWrite(tx, { call, action: 'createDocument', documentIds: [document.id] })
+    await recordPageWrite(tx, { call, action: 'createDocument', documentIds: [document.id] })
     return `/d/${document.id}`
   })
   return { location }

@@ -32,11 +32,11 @@ export const movePages = itemPaths.slice(0, 2).map((path) =>
         if (item.kind === 'document') {
           const metadata = { knowledge_base_id, folder_id: folderId }
           await updateDocument(write, { documentId: item.id, caller, metadata, guard: async () => {} })
-          recordPageWrite(tx, { call, action: 'updateDocument', documentIds: [item.id] })
+          await recordPageWrite(tx, { call, action: 'updateDocument', documentIds: [item.id] })
         } else {
           const folderOf = Number(item.id)
           await updateFolder(write, { id: folderOf, update: { knowledge_base_id, parent_id: folderId } })
-          recordPageWrite(tx, { call, action: 'updateFolder', place: { folderId: folderOf } })
+          await recordPageWrite(tx, { call, action: 'updateFolder', place: { folderId: folderOf } })
         }
         return { location: `${pathOf(destination)}#item-${item.id}` }
       })

@@ -23,7 +23,7 @@ async function create(call: AccountFormCall): Promise<PageAnswer> {
       document: { title: untitled, knowledge_base_id: knowledgeBaseId, folder_id: folderId },
       content: () => undefined,
     })
-    recordPageWrite(write.tx, { call, action: 'createDocument', documentIds: [document.id] })
+    await recordPageWrite(write.tx, { call, action: 'createDocument', documentIds: [document.id] })
     return `/d/${document.id}`
   })
   return { location }

@@ -30,10 +30,10 @@ async function arrange(call: AccountFormCall): Promise<PageAnswer> {
       if (folderId === null) {
         const update = { documentId: item ?? '', caller, metadata: { position }, guard: async () => {} }
         const document = await updateDocument(write, update)
-        recordPageWrite(tx, { call, action: 'updateDocument', documentIds: [document.id] })
+        await recordPageWrite(tx, { call, action: 'updateDocument', documentIds: [document.id] })
       } else {
         await updateFolder(write, { id: folderId, update: { position } })
-        recordPageWrite(tx, { call, action: 'updateFolder', place: { folderId } })
+        await recordPageWrite(tx, { call, action: 'updateFolder', place: { folderId } })
       }
     })
   } catch (error) {

@@ -67,7 +67,7 @@ export const duplicatePage = accountPage({
       const location = await writeOnce(call, { form: call.submitted }, async (write) => {
         const request = { documentId: item.id, caller: write.caller, title: undefined, to: {} }
         const { id } = await duplicateDocument({ ...write, database, files }, request)
-        recordPageWrite(write.tx, { call, action: 'duplicateDocument', documentIds: [id, item.id] })
+        await recordPageWrite(write.tx, { call, action: 'duplicateDocument', documentIds: [id, item.id] })
         return `/d/${id}`
       })
       return { location }
@@ -101,17 +101,17 @@ async function renameItem(call: AccountCall, { write, item, name, was }: Renamin
   if (item.kind === 'document') {
     const guard = async ({ title }: { title: string }) => requireName(title)
     await updateDocument(write, { documentId: item.id, caller, metadata: { title: name }, guard })
-    recordPageWrite(tx, { call, action: 'updateDocument', documentIds: [item.id] })
+    await recordPageWrite(tx, { call, action: 'updateDocument', documentIds: [item.id] })
   } else if (item.kind === 'folder') {
     const id = Number(item.id)
     requireName((await lockWritableFolder(tx, { caller, id })).name)
     await updateFolder(write, { id, update: { name } })
-    recordPageWrite(tx, { call, action: 'updateFolder', place: { folderId: id } })
+    await recordPageWrite(tx, { call, action: 'updateFolder', place: { folderId: id } })
   } else {
     const id = Number(item.id)
     const { workspaceId, name: current } = await lockWritableKnowledgeBase(tx, { caller, id })
     requireName(current)
     await renameKnowledgeBase(tx, { workspaceId, id, name })
-    recordPageWrite(tx, { call, action: 'renameKnowledgeBase', place: { knowledgeBaseId: id } })
+    await recordPageWrite(tx, { call, action: 'renameKnowledgeBase', place: { knowledgeBaseId: id } })
   }
 }

@@ -65,7 +65,7 @@ async function move(call: AccountFormCall, ids: readonly string[]): Promise<Page
   try {
     await pageWrite(call, async (write) => {
       await moveDocuments(write, { documentIds: ids, to: { knowledge_base_id, folder_id } })
-      recordPageWrite(write.tx, { call, action: 'moveDocuments', documentIds: ids })
+      await recordPageWrite(write.tx, { call, action: 'moveDocuments', documentIds: ids })
     })
   } catch (error) {
     return show(call, { ids, isDeletion: false, destination, problem: problemOf(error) })
@@ -83,7 +83,7 @@ async function remove(call: AccountFormCall, ids: readonly string[]): Promise<Pa
   try {
     await pageWrite(call, async (write) => {
       await deleteSeveral(write, { documentIds: ids, guard })
-      recordPageWrite(write.tx, { call, action: 'deleteDocuments', documentIds: ids })
+      await recordPageWrite(write.tx, { call, action: 'deleteDocuments', documentIds: ids })
     })
   } catch (error) {
     return show(call, { ids, isDeletion: true, problem: problemOf(error) })

@@ -108,7 +108,7 @@ async function rename(call: AccountFormCall): Promise<PageAnswer> {
         if (merged !== found.tag) throw new FormRefusal('version_conflict', `The tag “${found.tag}” exists already.`)
       }
       await renameTag({ tx, caller }, { base, tag, name, guard })
-      recordPageWrite(tx, { call, action: 'renameTag', place: { workspaceId: base.workspaceId } })
+      await recordPageWrite(tx, { call, action: 'renameTag', place: { workspaceId: base.workspaceId } })
     })
   } catch (error) {
     return refuse(problemOf(error))
@@ -120,7 +120,7 @@ async function remove(call: AccountFormCall): Promise<PageAnswer> {
   await pageWrite(call, async ({ tx, caller }) => {
     const base = await findWritableKnowledgeBase(tx, { caller, id: addressOf(call).knowledgeBaseId })
     await deleteTag({ tx, caller }, { base, tag: call.submitted.field('tag') })
-    recordPageWrite(tx, { call, action: 'deleteTag', place: { workspaceId: base.workspaceId } })
+    await recordPageWrite(tx, { call, action: 'deleteTag', place: { workspaceId: base.workspaceId } })
   })
   return { location: listPath(call, 'removed') }
 }

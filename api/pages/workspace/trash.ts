@@ -54,7 +54,7 @@ export const restorePage = accountPage({
       return await pageWrite(call, async (write) => {
         const entry = await requireEntry(call, { db: write.tx, caller: write.caller })
         const restored = await restoreEntry(write, { entry, location: {} })
-        recordPageWrite(write.tx, { call, action: 'restoreFromTrash', ...auditedAs(entry) })
+        await recordPageWrite(write.tx, { call, action: 'restoreFromTrash', ...auditedAs(entry) })
         return { location: pathOfRestored(restored) }
       })
     } catch (error) {
@@ -77,7 +77,7 @@ export const purgePage = accountPage({
     return pageWrite(call, async (write) => {
       const entry = await requireEntry(call, { db: write.tx, caller: write.caller })
       if (!(await purgeEntry(write.tx, entry))) throw trashNotFound(entry.id)
-      recordPageWrite(write.tx, { call, action: 'purgeFromTrash', ...auditedAs(entry) })
+      await recordPageWrite(write.tx, { call, action: 'purgeFromTrash', ...auditedAs(entry) })
       return { location: '/trash' }
     })
   },

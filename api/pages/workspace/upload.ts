@@ -60,7 +60,7 @@ async function upload(call: AccountCall, form: FilesForm): Promise<PageAnswer> {
   const path = await writeOnce(call, { form, files }, async (write) => {
     const location = { knowledge_base_id: knowledgeBaseId, folder_id: folderId }
     const rows = await createDocuments(write, { caller: write.caller, location, documents })
-    recordPageWrite(write.tx, { call, action: 'createDocument', documentIds: rows.map(({ id }) => id) })
+    await recordPageWrite(write.tx, { call, action: 'createDocument', documentIds: rows.map(({ id }) => id) })
     const [first] = rows
     if (rows.length === 1 && first !== undefined) return `/d/${first.id}`
     return `${pathOf({ knowledgeBaseId, folderId })}?uploaded=${rows.length}`

@@ -36,7 +36,7 @@ export async function createGrant(
     VALUES (${id}, ${approval.userId}, ${approval.clientId}, ${approval.clientName}, ${approval.redirectHost},
       ${sql.array([...approval.scopes], 'text')}, ${approval.resource},
       now() + make_interval(mins => ${firstTokenMinutes}))`)
-  tx.send(sql.unsafe`UPDATE oauth_clients SET approved_at = now() WHERE id = ${approval.clientId}`)
+  await tx.query(sql.unsafe`UPDATE oauth_clients SET approved_at = now() WHERE id = ${approval.clientId}`)
   return id
 }
 

@@ -53,16 +53,14 @@ export async function storeTyped(
   const { tx, config } = context
   const { replica, caller, updates, version } = flush
   const { key } = replica
-  const [before, facts] = await Promise.all([
-    lockedDocument(tx, key),
-    flushFacts(tx, { ...key, ...shadow.seen, userId: caller.userId }).then((read) => found(read, key)),
-  ])
+  const before = await lockedDocument(tx, key)
+  const facts = found(await flushFacts(tx, { ...key, ...shadow.seen, userId: caller.userId }), key)
   await replica.take(shadow, facts)
   await shadow.merge(updates)
   requireRoom(shadow, config.DOCUMENT_MAX_BYTES)
   const hasFollowed = await shadow.follow(facts)
   const { change, windows, repairs } = await shadow.settle()
-  const snapshots = snapshotsOf(version, { isKept: facts.is_kept, isChanged: change !== null })
+  const snapshot = snapshotOf(version, { isKept: facts.is_kept, isChanged: change !== null })
   const document = await storeChange(
     { ...context, ahead: onTheSpot },
     {
@@ -74,13 +72,13 @@ export async function storeTyped(
       text: textOf(shadow.body, windows),
       size: change?.bytesBefore ?? shadow.body.bytes,
       userId: facts.author,
-      snapshots,
+      snapshot,
     },
   )
   const { body_seq: bodySeq } = document
   const n = shadow.position.n + shadow.appended.length
   const byTyping = !hasFollowed && repairs.length === 0
-  storeAppended(tx, {
+  await storeAppended(tx, {
     key,
     shadow,
     bodySeq,
@@ -117,10 +115,10 @@ function changedTexts(windows: readonly LineWindow[]): TwoTexts {
   }
 }
 
-function snapshotsOf(
+function snapshotOf(
   version: Flush['version'],
   { isKept, isChanged }: { isKept: boolean; isChanged: boolean },
-): Storing['snapshots'] {
-  if (version === 'before') return isChanged && !isKept ? ['before'] : []
-  return version === 'after' && (isChanged || !isKept) ? ['after'] : []
+): Storing['snapshot'] {
+  if (version === 'before') return isChanged && !isKept ? 'before' : null
+  return version === 'after' && (isChanged || !isKept) ? 'after' : null
 }

@@ -13,12 +13,12 @@ export async function followCurrent(
   { replica, shadow }: { replica: LiveReplica; shadow: Shadow },
 ): Promise<Stored<void>> {
   const { key } = replica
-  queries.lock(tx, key)
+  await queries.lock(tx, key)
   const moves = found(await lockedMoves(tx, { ...key, ...shadow.seen }), key)
   await replica.take(shadow, moves)
   await shadow.follow(moves)
   const document = { body_seq: moves.current_seq, version: moves.version }
-  storeAppended(tx, { key, shadow, bodySeq: document.body_seq })
+  await storeAppended(tx, { key, shadow, bodySeq: document.body_seq })
   return { document, result: undefined }
 }
 
@@ -27,13 +27,13 @@ export async function followCurrent(
  * Drops the body that it followed before, unless somebody else needs that body. A `notification` tells collab
  * processes of the change.
  */
-export function storeAppended(
+export async function storeAppended(
   tx: Transaction,
   stored: { key: queries.DocumentKey; shadow: Shadow; bodySeq: number; notification?: string },
-): void {
+): Promise<void> {
   const { key, shadow, bodySeq, ...others } = stored
   const { appended, position } = shadow
   if (appended.length === 0 && bodySeq === position.bodySeq) return
   const earlier = bodySeq === position.bodySeq ? [] : [position.bodySeq, bodySeq - 1]
-  queries.advance(tx, { ...key, n: position.n, updates: appended, body_seq: bodySeq, earlier, ...others })
+  await queries.advance(tx, { ...key, n: position.n, updates: appended, body_seq: bodySeq, earlier, ...others })
 }

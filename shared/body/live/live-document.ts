@@ -103,7 +103,7 @@ export async function compactLive(
   const state = await compute(folding, { updates: [log.state, ...log.updates] })
   await inTransaction(database, async (tx) => {
     await lockedDocument(tx, key)
-    queries.foldLog(tx, { ...key, state, n: log.n })
+    await queries.foldLog(tx, { ...key, state, n: log.n })
   }).catch(unlessDeleted)
 }
 

@@ -52,7 +52,7 @@ const LockedMovesShape = Type.Object({
  */
 export type LockedMoves = Static<typeof LockedMovesShape>
 
-/** Send this statement behind the statement that locks the document. Null without a document. */
+/** Read this behind the statement that locks the document. Null without a document. */
 export function lockedMoves(tx: Transaction, seen: Seen): Promise<LockedMoves | null> {
   return tx.maybeOne(
     prepared(sql.type(row(LockedMovesShape))`
@@ -77,7 +77,7 @@ const FlushShape = Type.Object({
  */
 export type FlushFacts = Static<typeof FlushShape>
 
-/** Send this statement behind the statement that locks the document. Null without a document. */
+/** Read this behind the statement that locks the document. Null without a document. */
 export function flushFacts(tx: Transaction, seen: Seen & { userId: string }): Promise<FlushFacts | null> {
   return tx.maybeOne(
     prepared(sql.type(row(FlushShape))`

@@ -32,8 +32,8 @@ export function notificationOf({ documentId, bodySeq, n, byTyping }: ChangedBody
  * A consequence of body writes: tells collab processes of the changed body. Nothing is sent for a document that was
  * never opened live, because commits that notify wait for each other in the whole database server.
  */
-export function notifyLiveEditors({ tx }: CommitContext, { document, isLive }: BodyWrite): void {
+export async function notifyLiveEditors({ tx }: CommitContext, { document, isLive }: BodyWrite): Promise<void> {
   if (!isLive) return
   const payload = notificationOf({ documentId: document.id, bodySeq: document.body_seq, n: 0, byTyping: false })
-  tx.send(prepared(sql.unsafe`SELECT pg_notify(${liveBodiesChannel}, ${payload})`))
+  await tx.query(prepared(sql.unsafe`SELECT pg_notify(${liveBodiesChannel}, ${payload})`))
 }

@@ -108,17 +108,22 @@ export function updatesAfter(n: ReturnType<typeof sql.fragment>) {
 }
 
 /** Locks a document until the transaction ends. Does nothing when the document is gone. */
-export function lock(tx: Transaction, { workspace_id, id }: DocumentKey): void {
-  tx.send(prepared(sql.unsafe`SELECT FROM documents WHERE workspace_id = ${workspace_id} AND id = ${id} FOR UPDATE`))
+export async function lock(tx: Transaction, { workspace_id, id }: DocumentKey): Promise<void> {
+  await tx.query(
+    prepared(sql.unsafe`SELECT FROM documents WHERE workspace_id = ${workspace_id} AND id = ${id} FOR UPDATE`),
+  )
 }
 
 /**
  * Stores the first state of a document, derived from a body that is still kept. Every later state is the earlier state
  * with the log merged into it (`foldLog`). Does nothing when a state is stored already.
  */
-export function insertState(tx: Transaction, stored: DocumentKey & { state: Uint8Array; body_seq: number }): void {
+export async function insertState(
+  tx: Transaction,
+  stored: DocumentKey & { state: Uint8Array; body_seq: number },
+): Promise<void> {
   const { workspace_id, id, body_seq } = stored
-  tx.send(sql.unsafe`
+  await tx.query(sql.unsafe`
     INSERT INTO document_y_states (workspace_id, document_id, state, body_seq)
     SELECT workspace_id, document_id, ${sql.binary(Buffer.from(stored.state))}, body_seq FROM document_bodies
     WHERE workspace_id = ${workspace_id} AND document_id = ${id} AND body_seq = ${body_seq}
@@ -130,7 +135,7 @@ export function insertState(tx: Transaction, stored: DocumentKey & { state: Uint
  * `earlier` bodies, except those that are current or that a snapshot keeps. Sends the `notification` to collab
  * processes.
  */
-export function advance(
+export async function advance(
   tx: Transaction,
   input: DocumentKey & {
     n: number
@@ -139,10 +144,10 @@ export function advance(
     earlier: readonly number[]
     notification?: string
   },
-): void {
+): Promise<void> {
   const { workspace_id, id, n, updates, body_seq, earlier, notification = null } = input
   const bytes = updates.map((update) => Buffer.from(update.buffer, update.byteOffset, update.byteLength))
-  tx.send(
+  await tx.query(
     prepared(sql.unsafe`
     WITH appended AS (
       INSERT INTO document_y_updates (workspace_id, document_id, n, update)
@@ -170,9 +175,9 @@ export function advance(
  * Replaces the state by a state that contains the log up to row `n`, and deletes the rows of the log up to there. Does
  * nothing when the stored state contains that row already.
  */
-export function foldLog(tx: Transaction, input: DocumentKey & { n: number; state: Uint8Array }): void {
+export async function foldLog(tx: Transaction, input: DocumentKey & { n: number; state: Uint8Array }): Promise<void> {
   const { workspace_id, id, n } = input
-  tx.send(sql.unsafe`
+  await tx.query(sql.unsafe`
     WITH replaced AS (
       UPDATE document_y_states
       SET state = ${sql.binary(Buffer.from(input.state))}, folded_n = ${n}, updated_at = clock_timestamp()

@@ -1,6 +1,6 @@
 import { compute } from '../../computations/compute.ts'
 import { type Database, inTransaction, type Transaction } from '../../database/database.ts'
-import { codeOf } from '../../database/driver-errors.ts'
+import { codeOf } from '../../database/outages.ts'
 import { type DocumentRow, lockDocument } from '../../documents/queries.ts'
 import { documentNotFound } from '../../documents/require.ts'
 import { Refusal } from '../../errors/errors.ts'
@@ -159,7 +159,7 @@ async function storeFirstState(
   const state = await compute(deriving, { text: stored.body })
   await inTransaction(database, async (tx) => {
     await lockedDocument(tx, key)
-    queries.insertState(tx, { workspace_id: key.workspace_id, id: key.id, state, body_seq: stored.body_seq })
+    await queries.insertState(tx, { workspace_id: key.workspace_id, id: key.id, state, body_seq: stored.body_seq })
   })
 }
 
@@ -189,7 +189,7 @@ function isDerived(stored: queries.StoredLive): stored is queries.StoredLive & q
 // the account of the author was deleted at this moment.
 function isRepeatable(error: unknown): boolean {
   if (error instanceof Outdated) return true
-  const code = error instanceof Error ? codeOf(error) : ''
+  const code = codeOf(error)
   return code.startsWith('40') || code === foreignKeyViolation
 }
 

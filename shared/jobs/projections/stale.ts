@@ -25,11 +25,11 @@ export type ChangedDocuments = {
  * for the documents that this table names. Call `markStale` last in the transaction. Documents are taken in the order
  * of their ids, so that two writers of the same documents cannot deadlock.
  */
-export function markStale(context: { tx: Transaction; jobs: Jobs }, changed: ChangedDocuments): void {
+export async function markStale(context: { tx: Transaction; jobs: Jobs }, changed: ChangedDocuments): Promise<void> {
   const documents = [...changed.documents].sort((a, b) => (a.id < b.id ? -1 : 1))
   const affected = projections.filter(({ dependsOn }) => dependsOn.some((change) => changed.changes.includes(change)))
   if (affected.length === 0) return
-  markAndEnqueue(context.tx, { workspaceId: changed.workspaceId, projections: affected, documents })
+  await markAndEnqueue(context.tx, { workspaceId: changed.workspaceId, projections: affected, documents })
 }
 
 /** The document of a body write, before and after the write. */
@@ -40,9 +40,9 @@ type WrittenDocument = {
 }
 
 /** A consequence of body writes: marks the projections that depend on the body as stale, and enqueues their jobs. */
-export function staleAfterWrite(context: { tx: Transaction; jobs: Jobs }, write: WrittenDocument): void {
+export async function staleAfterWrite(context: { tx: Transaction; jobs: Jobs }, write: WrittenDocument): Promise<void> {
   const { before, document, eventRowNo } = write
-  markStale(context, {
+  await markStale(context, {
     workspaceId: document.workspace_id,
     changes: ['body'],
     documents: [{ id: document.id, eventRowNo, quiet: isQuiet(before, document) }],
@@ -54,17 +54,16 @@ export function isQuiet(before: { updated_at: number }, document: { updated_at: 
   return document.updated_at - before.updated_at > quietMs
 }
 
-// Marks the documents that take part in each projection and enqueues their jobs, by one statement whose answer nobody
-// reads. A single document is given by plain values instead of arrays, which lets PostgreSQL keep the plan of the
-// statement.
-function markAndEnqueue(
+// Marks the documents that take part in each projection and enqueues their jobs, by one statement. A single document is
+// given by plain values instead of arrays, which lets PostgreSQL keep the plan of the statement.
+async function markAndEnqueue(
   tx: Transaction,
   input: {
     workspaceId: string
     projections: readonly DocumentProjection[]
     documents: ChangedDocuments['documents']
   },
-): void {
+): Promise<void> {
   const { workspaceId, projections, documents } = input
   const [only, ...others] = documents
   if (only === undefined) return
@@ -76,7 +75,7 @@ function markAndEnqueue(
     : sql.fragment`unnest(${sql.array(ids, 'text')}, ${sql.array(rowNos, 'int8')})`
   const affected = projections.map(({ name, queue }) => sql.fragment`(${name}::text, ${queue.name}::text)`)
   const conditions = projections.flatMap((projection) => takesPart(projection, workspaceId))
-  tx.send(
+  await tx.query(
     prepared(sql.unsafe`
     SELECT pgboss.mark_stale(${workspaceId}, array_agg(p.name), array_agg(p.queue), array_agg(d.id),
       array_agg(d.row_no), ${crowd}, ${alone}, ${alone && only.quiet})

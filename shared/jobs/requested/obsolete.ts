@@ -29,13 +29,13 @@ export function isSourceOfOpenJob(workspaceId: FragmentSqlToken, documentId: Fra
  * A consequence of body writes: ends the open jobs whose source is the changed document, so that nobody waits for a
  * result that cannot come (api/guide/jobs.md#obsolescence).
  */
-export function endJobsOfChangedBody(
+export async function endJobsOfChangedBody(
   { tx }: { tx: Transaction },
   write: { document: { workspace_id: string; id: string }; hasOpenJobs: boolean },
-): void {
+): Promise<void> {
   if (!write.hasOpenJobs) return
   const sources = { workspaceId: write.document.workspace_id, documents: [write.document.id] }
-  end(tx, sources, (table) => ({ columns: table.changed, reason: table.reasons.changed }))
+  await end(tx, sources, (table) => ({ columns: table.changed, reason: table.reasons.changed }))
 }
 
 /** What a deletion takes along; an empty list where nothing of a kind was deleted. */
@@ -47,16 +47,16 @@ type Deleted = {
 }
 
 /** A consequence of deletions: ends the open jobs whose target or source was deleted. */
-export function endJobsOfDeleted({ tx }: { tx: Transaction }, deleted: Deleted): void {
+export async function endJobsOfDeleted({ tx }: { tx: Transaction }, deleted: Deleted): Promise<void> {
   const { workspaceId, folders, knowledgeBases } = deleted
   const documents = deleted.documents.map(({ id }) => id)
-  if (documents.length > 0) endOfDeleted(tx, { workspaceId, documents })
-  if (folders.length > 0) endOfDeleted(tx, { workspaceId, folders })
-  if (knowledgeBases.length > 0) endOfDeleted(tx, { workspaceId, knowledgeBases })
+  if (documents.length > 0) await endOfDeleted(tx, { workspaceId, documents })
+  if (folders.length > 0) await endOfDeleted(tx, { workspaceId, folders })
+  if (knowledgeBases.length > 0) await endOfDeleted(tx, { workspaceId, knowledgeBases })
 }
 
-function endOfDeleted(tx: Transaction, sources: RequestedJobSources): void {
-  end(tx, sources, (table) => ({ columns: deletedColumns(table, sources), reason: table.reasons.deleted }))
+async function endOfDeleted(tx: Transaction, sources: RequestedJobSources): Promise<void> {
+  await end(tx, sources, (table) => ({ columns: deletedColumns(table, sources), reason: table.reasons.deleted }))
 }
 
 function deletedColumns({ deleted }: RequestedJobTable, sources: RequestedJobSources): readonly string[] {
@@ -64,11 +64,11 @@ function deletedColumns({ deleted }: RequestedJobTable, sources: RequestedJobSou
   return 'folders' in sources ? deleted.folders : deleted.knowledgeBases
 }
 
-function end(
+async function end(
   tx: Transaction,
   sources: RequestedJobSources,
   matched: (table: RequestedJobTable) => { columns: readonly string[]; reason: string },
-): void {
+): Promise<void> {
   const ids = idsOf(sources)
   const statements = requestedJobTables.flatMap((table) => {
     const { columns, reason } = matched(table)
@@ -85,7 +85,7 @@ function end(
   if (first === undefined) return
   const named = others.map((statement, index) => sql.fragment`${sql.identifier([`also_${index}`])} AS (${statement})`)
   const also = named.length === 0 ? sql.fragment`` : sql.fragment`WITH ${sql.join(named, sql.fragment`, `)} `
-  tx.send(prepared(sql.unsafe`${also}${first}`))
+  await tx.query(prepared(sql.unsafe`${also}${first}`))
 }
 
 function idsOf(sources: RequestedJobSources) {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import Type from 'typebox'
 import { inRehearsal, inTransaction, sql, type Transaction } from '../../shared/database/database.ts'
+import { isOutage } from '../../shared/database/outages.ts'
 import { row } from '../../shared/database/row.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
 import { p } from '../document/build.ts'
@@ -11,8 +12,7 @@ import { startTestService } from '../support/service.ts'
 import { type Test, t } from '../support/tap.ts'
 
 /*
- * The statements of a write leave without waiting for one another, and COMMIT leaves with the last of them. What a
- * caller is told must still be what happened.
+ * A transaction is committed whole or not at all, whatever fails in it, and a caller is told what has happened.
  */
 
 const { url, drop } = await createTestDatabase()
@@ -36,58 +36,45 @@ t.teardown(() => {
   process.off('unhandledRejection', note)
 })
 
-t.test('statements that are sent together are executed in the order of sending, in one round trip', async (t) => {
-  const traffic = await proxy.count(async () => {
-    const counts = await inTransaction(database, (tx) => {
-      tx.send(insert('order', 0))
-      return Promise.all([tx.oneFirst(increment('order')), tx.oneFirst(increment('order'))])
-    })
-    t.strictSame(counts, [1, 2])
-  })
-  t.equal(traffic.statements.length, 5)
-  t.equal(traffic.roundTrips, 2, 'COMMIT goes behind the answers that the work has awaited')
-})
-
-t.test('a commit that waits for no answer leaves with its statements', async (t) => {
-  const traffic = await proxy.count(() => inTransaction(database, async (tx) => tx.send(insert('together', 1))))
-  t.equal(traffic.roundTrips, 1)
-  t.equal(await countOf('together'), 1)
-})
-
-t.test('a transaction without statements asks PostgreSQL nothing', async (t) => {
-  const traffic = await proxy.count(() => inTransaction(database, async () => 'done'))
-  t.strictSame(traffic, { roundTrips: 0, statements: [] })
-})
-
-t.test('a failure that nobody awaits fails the commit, with its own error', async (t) => {
+t.test('a failure that the work swallows fails the commit, with its own error', async (t) => {
   const writing = inTransaction(database, async (tx) => {
-    tx.send(insert('unawaited', 1))
-    tx.send(insert('unawaited', 2))
-    tx.send(insert('unawaited too', 3))
+    await tx.query(insert('swallowed', 1))
+    await tx.query(insert('swallowed', 2)).catch(() => {})
     return 'done'
   })
-  await t.rejects(writing, { code: '23505' }, 'not a success, and not "the transaction is aborted"')
-  t.equal(await countOf('unawaited'), null)
+  await t.rejects(writing, { cause: { code: '23505' } }, 'PostgreSQL has undone it, so it is never taken as committed')
+  t.equal(await countOf('swallowed'), null)
 })
 
-t.test('every statement behind a failure is told the failure', async (t) => {
+t.test('a statement that hangs ends by its time limit, and its transaction releases what it has locked', async (t) => {
+  await database.query(insert('held', 0))
   const writing = inTransaction(database, async (tx) => {
-    tx.send(insert('first', 99))
-    const answers = await Promise.allSettled([tx.one(increment('first')), tx.any(increment('first'))])
-    t.match(answers, [
-      { status: 'rejected', reason: { code: '23514' } },
-      { status: 'rejected', reason: { code: '23514' } },
-    ])
-    return 'swallowed'
+    await tx.query(sql.unsafe`SELECT set_config('statement_timeout', '200', true)`)
+    await tx.one(increment('held'))
+    await tx.query(sql.unsafe`SELECT pg_sleep(60)`)
   })
-  await t.rejects(writing, { code: '23514' }, 'a transaction that has failed is never taken as committed')
-  t.strictSame(unhandled, [])
+  await t.rejects(writing, { message: /statement_timeout/ })
+  await database.query(sql.unsafe`UPDATE counters SET count = 5 WHERE name = 'held'`)
+  t.equal(await countOf('held'), 5)
 })
 
-t.test('a refusal undoes what was sent before it, and the connection stays', async (t) => {
+t.test('a transaction whose process says nothing for long is undone, and its connection replaced', async (t) => {
+  await database.query(insert('paused', 0))
+  const writing = inTransaction(database, async (tx) => {
+    await tx.query(sql.unsafe`SELECT set_config('idle_in_transaction_session_timeout', '100', true)`)
+    await tx.one(increment('paused'))
+    await sleep(1000)
+    await tx.one(increment('paused'))
+  })
+  const error = await writing.catch((reason: unknown) => reason)
+  t.equal(isOutage(error), true, 'an outage, which is answered with 503')
+  t.equal(await countOf('paused'), 0)
+})
+
+t.test('a refusal undoes what was written before it, and the connection stays', async (t) => {
   const before = await backends()
   const writing = inTransaction(database, async (tx) => {
-    tx.send(insert('refused', 1))
+    await tx.query(insert('refused', 1))
     throw new Refusal('forbidden', { details: { required_role: 'editor' } })
   })
   await t.rejects(writing, { code: 'forbidden' })
@@ -98,7 +85,7 @@ t.test('a refusal undoes what was sent before it, and the connection stays', asy
 t.test('a rehearsed transaction returns what it found, and undoes what it did', async (t) => {
   const before = await backends()
   const found = await inRehearsal(database, async (tx) => {
-    tx.send(insert('rehearsed', 1))
+    await tx.query(insert('rehearsed', 1))
     return tx.oneFirst(increment('rehearsed'))
   })
   t.equal(found, 2)
@@ -107,23 +94,18 @@ t.test('a rehearsed transaction returns what it found, and undoes what it did', 
 })
 
 t.test('a rehearsed transaction fails with what the commit would fail with', async (t) => {
-  const unawaited = inRehearsal(database, async (tx) => {
-    tx.send(insert('unawaited', 99))
-    return 'done'
-  })
-  await t.rejects(unawaited, { code: '23514' })
   await database.query(sql.unsafe`CREATE TABLE deferred (name text UNIQUE DEFERRABLE INITIALLY DEFERRED)`)
   const twice = async (tx: Transaction) => {
-    for (let time = 0; time < 2; time += 1) tx.send(sql.unsafe`INSERT INTO deferred VALUES ('twice')`)
+    for (let time = 0; time < 2; time += 1) await tx.query(sql.unsafe`INSERT INTO deferred VALUES ('twice')`)
   }
-  await t.rejects(inTransaction(database, twice), { code: '23505' }, 'a commit checks the constraint')
-  await t.rejects(inRehearsal(database, twice), { code: '23505' }, 'so does a rehearsal')
+  await t.rejects(inTransaction(database, twice), { cause: { code: '23505' } }, 'a commit checks the constraint')
+  await t.rejects(inRehearsal(database, twice), { cause: { code: '23505' } }, 'so does a rehearsal')
   t.strictSame(unhandled, [])
 })
 
-t.test('nothing can be sent once a transaction is over', async (t) => {
+t.test('nothing can be written once a transaction is over', async (t) => {
   const tx = await inTransaction(database, async (tx) => tx)
-  t.throws(() => tx.send(insert('late', 1)), /over/)
+  t.throws(() => tx.query(insert('late', 1)), /transaction/)
   t.equal(await countOf('late'), null)
 })
 
@@ -143,7 +125,7 @@ t.test('of two transactions that deadlock each other, both come through', async 
       locked += 1
       if (locked >= 2) meeting.resolve()
       await meeting.promise
-      tx.send(increment(to))
+      await tx.one(increment(to))
     }).then(() => ended.resolve())
   await Promise.all([cross('left', 'right'), cross('right', 'left')])
   t.equal(attempts, 3, 'the victim ran again')
@@ -190,7 +172,7 @@ t.test('a write whose commit is not heard of is not acknowledged, but complete',
 t.test('a connection that is reset within a transaction fails the transaction, and the process goes on', async (t) => {
   proxy.cut('SELECT 2', { reset: true })
   const writing = inTransaction(database, async (tx) => {
-    tx.send(insert('reset', 1))
+    await tx.query(insert('reset', 1))
     await tx.one(sql.type(CountRow)`SELECT 2 AS count`)
   })
   await t.rejects(writing, { code: 'ECONNRESET' })
@@ -201,8 +183,9 @@ t.test('a transaction whose connection breaks does not reject while its work goe
   proxy.cut('SELECT 3', { reset: true })
   let hasEnded = false
   const writing = inTransaction(database, async (tx) => {
-    tx.send(sql.unsafe`SELECT 3`)
+    const reading = tx.query(sql.unsafe`SELECT 3`).catch(() => {})
     await sleep(200)
+    await reading
     hasEnded = true
   })
   await t.rejects(writing, { code: 'ECONNRESET' })
