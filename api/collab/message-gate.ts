@@ -2,6 +2,7 @@ import { type Connection, MessageType } from '@hocuspocus/server'
 import { createDecoder, readVarString, readVarUint } from 'lib0/decoding'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { messageYjsSyncStep1, messageYjsUpdate } from 'y-protocols/sync'
+import { encodeStateVector } from 'yjs'
 import type { ClientSocket } from './client-socket.ts'
 import { reset, SilentError, tryAgainLater } from './closing.ts'
 import { Denial } from './denial.ts'
@@ -9,7 +10,7 @@ import { MessageTurns } from './message-turns.ts'
 import type { CollabMetrics } from './metrics.ts'
 import type { ConnectionContext } from './protocol-server.ts'
 
-// The most clients that a state vector may have beyond the clients of the document, and the most bytes of each.
+// The most clients that a state vector may have beyond that of the document, and the most bytes of each.
 const mostNewClients = 1000
 const bytesOfClient = 16
 
@@ -108,5 +109,5 @@ function questionOf(message: Uint8Array, { readOnly }: { readOnly: boolean }): Q
 
 // Yjs reads a state vector as a whole, although a client knows few clients that the document does not know.
 function longestStateVector({ document }: Connection<ConnectionContext>): number {
-  return bytesOfClient * (document.store.clients.size + mostNewClients)
+  return encodeStateVector(document).byteLength + bytesOfClient * mostNewClients
 }

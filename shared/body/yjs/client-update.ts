@@ -1,5 +1,6 @@
 import * as Y from 'yjs'
 import { IdMap, type IdRange } from './id-ranges.ts'
+import { itemOf, keptAside, structCounts, structsIn } from './yjs-internals.ts'
 
 /** A struct of an update: an item, a stretch of deleted content (GC), or a gap (Skip). */
 export type Struct = Y.Item | Y.GC | Y.Skip
@@ -42,16 +43,15 @@ export function checkUpdate(doc: Y.Doc, bytes: Uint8Array): ClientUpdate {
  * others may have written at the same place. `unseen` is the number of structs that may be looked at.
  */
 export function mostComparisons(
-  { store }: Y.Doc,
+  doc: Y.Doc,
   { inserted, deleted }: ClientUpdate,
-  unseen = structCount({ store }) + inserted.length,
+  unseen = structCounts(doc).reduce((sum, count) => sum + count, inserted.length),
 ): number {
-  const news = inserted.filter(({ id, length }) => id.clock + length > Y.getState(store, id.client))
-  const { pendingStructs } = store
+  const news = inserted.filter(({ id, length }) => id.clock + length > Y.getState(doc.store, id.client))
+  const { structs, missing } = keptAside(doc)
   // An update may bring what others wait for. A struct that waits takes at least a byte.
-  const isAwaited = news.some(({ id }) => pendingStructs?.missing.has(id.client))
-  const waiting = isAwaited ? (pendingStructs?.update.length ?? 0) : 0
-  return (news.length + deleted.filter((range) => isNews(store, range)).length + waiting) * unseen
+  const waiting = news.some(({ id }) => missing.has(id.client)) ? structs.length : 0
+  return (news.length + deleted.filter((range) => isNews(doc, range)).length + waiting) * unseen
 }
 
 /** The most structs, and the most deleted ranges, of an update. The largest body has less than half of it. @internal */
@@ -72,19 +72,10 @@ const clockLimit = 2 ** 40
 // The most bytes that may wait in a document for something that is missing. Yjs reads them again with each update.
 const mostWaitingBytes = 65_536
 
-function structCount({ store }: Pick<Y.Doc, 'store'>): number {
-  return store.clients.values().reduce((sum, { length }) => sum + length, 0)
-}
-
 // An editor that comes back names all deletions of its document, most of which the document has.
-function isNews(store: Y.Doc['store'], { client, clock, length }: IdRange): boolean {
-  const end = clock + length
-  if (end > Y.getState(store, client)) return true
-  const structs = store.clients.get(client) ?? []
-  for (let index = Y.findIndexSS(structs, clock); (structs[index]?.id.clock ?? end) < end; index += 1) {
-    if (structs[index]?.deleted === false) return true
-  }
-  return false
+function isNews(doc: Y.Doc, range: IdRange): boolean {
+  if (range.clock + range.length > Y.getState(doc.store, range.client)) return true
+  return structsIn(doc, range).some(({ deleted }) => !deleted)
 }
 
 function readPlain(bytes: Uint8Array): ClientUpdate {
@@ -165,7 +156,7 @@ function checkValue(value: unknown, level: number): void {
 function checkClients({ store }: Y.Doc, { inserted }: ClientUpdate): void {
   const clients = new Set(inserted.map(({ id }) => id.client))
   let news = 0
-  for (const client of clients) if (!store.clients.has(client)) news += 1
+  for (const client of clients) if (Y.getState(store, client) === 0) news += 1
   if (news > mostNewClients) throw new RefusedUpdate('too many clients')
 }
 
@@ -173,16 +164,18 @@ function checkClients({ store }: Y.Doc, { inserted }: ClientUpdate): void {
  * Refuses what would have to wait in the document for something that is missing. A little text may wait, since an
  * editor can type before the first exchange is over.
  */
-function checkWaiting({ store }: Y.Doc, { inserted, deleted }: ClientUpdate): void {
+function checkWaiting(doc: Y.Doc, { inserted, deleted }: ClientUpdate): void {
   const ends = new Map(inserted.map(({ id, length }) => [id.client, id.clock + length]))
+  const stateOf = (client: number) => Y.getState(doc.store, client)
   const isMissing = (id: unknown) =>
-    id instanceof Y.ID && id.clock >= Math.max(Y.getState(store, id.client), ends.get(id.client) ?? 0)
+    id instanceof Y.ID && id.clock >= Math.max(stateOf(id.client), ends.get(id.client) ?? 0)
   const reached = new Map<number, number>()
-  let bytes = (store.pendingStructs?.update.length ?? 0) + (store.pendingDs?.length ?? 0)
+  const { structs, deletions } = keptAside(doc)
+  let bytes = structs.length + deletions.length
   for (const struct of inserted) {
     if (struct instanceof Y.Skip) continue
     const { client, clock } = struct.id
-    const state = reached.get(client) ?? Y.getState(store, client)
+    const state = reached.get(client) ?? stateOf(client)
     const isNext = clock <= state
     if (isNext) reached.set(client, Math.max(state, clock + struct.length))
     const { origin, rightOrigin, parent, content } = struct instanceof Y.Item ? struct : nothing
@@ -248,7 +241,7 @@ function levelInDocument(doc: Y.Doc, id: Y.ID, known: Map<unknown, number>): num
   let type = item instanceof Y.Item ? item.parent : null
   while (type instanceof Y.AbstractType && !known.has(type)) {
     path.push(type)
-    type = type._item?.parent ?? null
+    type = itemOf(type)?.parent ?? null
   }
   let level = known.get(type) ?? 0
   for (const around of path.reverse()) {

@@ -7,7 +7,7 @@ import { liveLine, typeOf } from './rescue-line.ts'
 import { isLive, type MemoryLimits, type Removed, RemovedBlocks } from './rescue-memory.ts'
 import { blocksIn, type LateContent, type Look, placeLate, readLate, removedIn, sizeOf } from './rescue-read.ts'
 import { type LateChanges, writeLate } from './rescue-write.ts'
-import { leaveFormats } from './state.ts'
+import { itemOf, keep, keptAside, leaveFormats, structsIn } from './yjs-internals.ts'
 
 /**
  * Where an update came from: an editor of this process, the database, or an editor of another process. Text is rescued
@@ -96,8 +96,8 @@ export class TextRescue {
     const named = new IdSet()
     for (const range of deleted) named.add(range)
     // Yjs keeps deletions that wait for their text, and tries them again with each update.
-    const { pendingDs } = this.#doc.store
-    if (pendingDs) for (const range of IdSet.of(Y.decodeUpdateV2(pendingDs).ds)) named.add(range)
+    const { deletions } = keptAside(this.#doc)
+    if (deletions.length > 0) for (const range of IdSet.of(Y.decodeUpdateV2(deletions).ds)) named.add(range)
     this.#announced.set(authorOf(origin), { named, source, texts })
   }
 
@@ -204,7 +204,7 @@ export class TextRescue {
       const removed = isLive(item.parent) ? undefined : this.#memory.around(item.parent)
       if (!removed) continue
       // What comes later may be written into this text, or stand between these formats.
-      item.keep = typeOf(item) !== undefined || item.content instanceof Y.ContentFormat
+      keep(item, typeOf(item) !== undefined || item.content instanceof Y.ContentFormat)
       yield removed
     }
   }
@@ -214,7 +214,10 @@ export class TextRescue {
    * knows of the removal, and the deletions of the block's characters come with it.
    */
   #deleteCopies(named: IdSet): void {
-    const isCounted = ({ type }: Removed) => type._item !== null && !named.has(type._item.id)
+    const isCounted = ({ type }: Removed) => {
+      const item = itemOf(type)
+      return item !== null && !named.has(item.id)
+    }
     for (const range of named) this.#late.deletions.push(...this.#memory.liveRanges(range, isCounted))
   }
 
@@ -262,12 +265,8 @@ function newRanges({ beforeState, afterState }: Y.Transaction): IdRange[] {
 }
 
 function* newItems(transaction: Y.Transaction): Generator<Y.Item> {
-  for (const { client, clock } of newRanges(transaction)) {
-    const structs = transaction.doc.store.clients.get(client) ?? []
-    for (let index = Y.findIndexSS(structs, clock); index < structs.length; index++) {
-      const struct = structs[index]
-      if (struct instanceof Y.Item) yield struct
-    }
+  for (const range of newRanges(transaction)) {
+    for (const struct of structsIn(transaction.doc, range)) if (struct instanceof Y.Item) yield struct
   }
 }
 
