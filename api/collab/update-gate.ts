@@ -96,8 +96,8 @@ export class UpdateGate {
       const ms = await this.#messages.aside(connection, () =>
         onBehalfOf(requester, () => compute(trying, input), { signal }),
       )
+      await this.#tried.penalty(userId, encodingMs + (ms ?? 0))
       if (ms === null) throw new RefusedUpdate('refused on the copy')
-      await this.#tried.penalty(userId, encodingMs + ms)
       return hasKeptBack() ? Number.POSITIVE_INFINITY : unseen
     } catch (error) {
       if (error instanceof ComputationLimitError) {

@@ -14,7 +14,7 @@ import {
 import { WebSocket } from 'ws'
 import { messageYjsSyncStep1, messageYjsUpdate, writeSyncStep1 } from 'y-protocols/sync'
 import * as Y from 'yjs'
-import { bodyFragment } from '../../shared/body/yjs/encoding.ts'
+import { bodyFragment, writeNodes } from '../../shared/body/yjs/encoding.ts'
 import { sql } from '../../shared/database/database.ts'
 import { p } from '../document/build.ts'
 import { encoded, updateOf } from '../hostile/updates.ts'
@@ -218,6 +218,16 @@ t.test('text that cannot be stored leaves room for others, and is saved once it 
   text.delete(3, text.length - 3)
   await writer.saved()
   t.match(JSON.stringify((await bodyOf(ada, full)).blocks), '"one"')
+})
+
+t.test('a long text that was pasted just before its editor left is stored', async (t) => {
+  const { id: pasted } = await make(ada, [p('one')])
+  const writer = await Person.open({ url: collab.url, token, documentId: pasted })
+  const paragraphs = Array.from({ length: 1000 }, (_, index) => p(`a pasted paragraph with the number ${index}`))
+  bodyFragment(writer.doc).insert(1, writeNodes(paragraphs))
+  writer.close()
+  while ((await bodyOf(ada, pasted)).blocks.length < 1001) await sleep(50)
+  t.match(JSON.stringify((await bodyOf(ada, pasted)).blocks.at(-1)), 'number 999')
 })
 
 t.test('every client that waits for a document whose loading fails is sent back', async (t) => {
