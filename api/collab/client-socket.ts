@@ -31,6 +31,7 @@ export class ClientSocket {
   /** Since when no connection is open, in milliseconds of `performance.now()`. */
   #unusedSince = performance.now()
   #isClosing = false
+  #pauses = 0
   #sent = 0
   #read = 0
   #readAt = performance.now()
@@ -106,13 +107,15 @@ export class ClientSocket {
     this.#socket.send(message)
   }
 
-  /** Reads nothing from the client until `resume`. */
+  /** Reads nothing from the client until each `pause` is followed by a `resume`. */
   pause(): void {
+    this.#pauses += 1
     this.#socket.pause()
   }
 
   resume(): void {
-    this.#socket.resume()
+    this.#pauses -= 1
+    if (this.#pauses === 0) this.#socket.resume()
   }
 
   close(code = 1000, reason = ''): void {

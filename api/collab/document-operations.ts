@@ -2,6 +2,7 @@ import type { Document } from '@hocuspocus/server'
 import * as Y from 'yjs'
 import type { LiveReplica } from '../../shared/body/live/replica.ts'
 import type { TextRescue } from '../../shared/body/yjs/rescue.ts'
+import { keptAside } from '../../shared/body/yjs/yjs-internals.ts'
 import { ownTurn } from '../../shared/computations/slices.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
 import type { Logger } from '../../shared/process/log.ts'
@@ -44,8 +45,8 @@ export class DocumentOperations {
    * Whether everything that this process has received is stored. Yjs keeps aside what has to wait for other updates.
    */
   get isComplete(): boolean {
-    const { pendingStructs, pendingDs } = this.#parts.live.store
-    return this.#isStored && pendingStructs === null && pendingDs === null
+    const { structs, deletions } = keptAside(this.#parts.live)
+    return this.#isStored && structs.length === 0 && deletions.length === 0
   }
 
   /**

@@ -2,7 +2,7 @@ import { type Connection, MessageType } from '@hocuspocus/server'
 import { createDecoder, readVarString, readVarUint } from 'lib0/decoding'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { messageYjsSyncStep1, messageYjsUpdate } from 'y-protocols/sync'
-import { mostSteps } from '../../shared/body/yjs/client-update.ts'
+import { encodeStateVector } from 'yjs'
 import type { ClientSocket } from './client-socket.ts'
 import { reset, SilentError, tryAgainLater } from './closing.ts'
 import { Denial } from './denial.ts'
@@ -10,21 +10,17 @@ import { MessageTurns } from './message-turns.ts'
 import type { CollabMetrics } from './metrics.ts'
 import type { ConnectionContext } from './protocol-server.ts'
 
-// The most clients that a state vector may have beyond the clients of the document, and the most bytes of each.
+// The most clients that a state vector may have beyond that of the document, and the most bytes of each.
 const mostNewClients = 1000
 const bytesOfClient = 16
-// The steps of work with updates that each user may cause in a second, on average. A step takes about a microsecond.
-const stepsPerSecond = 50_000
 
 /**
  * Decides which messages of open connections are handled, and when. A question costs time in proportion to the whole
- * document, although it has some bytes, so that the questions of each user are counted. The work that Yjs has with
- * updates is counted as well.
+ * document, although it has some bytes, so that the questions of each user are counted.
  */
 export class MessageGate {
   readonly #turns = new MessageTurns()
   readonly #questions: RateLimiterMemory
-  readonly #steps = new RateLimiterMemory({ points: mostSteps, duration: mostSteps / stepsPerSecond })
   readonly #metrics: Pick<CollabMetrics, 'cut'>
 
   /**
@@ -66,14 +62,17 @@ export class MessageGate {
     this.#turns.end()
   }
 
-  /**
-   * Counts the steps of an update before it is applied. An update that `checkUpdate` lets in may take up all steps of a
-   * user for 20 seconds. Throws a SilentError, and tells the socket to close, when the user has no steps left.
-   */
-  async spend({ context }: Connection<ConnectionContext>, steps: number): Promise<void> {
-    if (steps === 0 || (await isConsumed(this.#steps, context.editor.userId, steps))) return
-    this.#sendAway(context.socket)
-    throw new SilentError()
+  /** Does work for a message that takes long, while other messages are handled. Its socket is not read meanwhile. */
+  async aside<T>({ context }: Connection<ConnectionContext>, work: () => Promise<T>): Promise<T> {
+    const { socket } = context
+    this.#turns.end()
+    socket.pause()
+    try {
+      return await work()
+    } finally {
+      socket.resume()
+      await this.#turns.begin(socket)
+    }
   }
 
   #sendAway(socket: ClientSocket): void {
@@ -110,5 +109,5 @@ function questionOf(message: Uint8Array, { readOnly }: { readOnly: boolean }): Q
 
 // Yjs reads a state vector as a whole, although a client knows few clients that the document does not know.
 function longestStateVector({ document }: Connection<ConnectionContext>): number {
-  return bytesOfClient * (document.store.clients.size + mostNewClients)
+  return encodeStateVector(document).byteLength + bytesOfClient * mostNewClients
 }

@@ -72,6 +72,7 @@ export class OpenDocument {
   #lookAt = performance.now()
   #isHurried = false
   #isClosed = false
+  #holds = 0
 
   private constructor(live: Document, replica: LiveReplica, { key, context, onUnused, onDeleted }: Opening) {
     this.live = live
@@ -89,7 +90,7 @@ export class OpenDocument {
       operate: () => this.#operate(),
       onFailure: (error) => this.#failed(error),
       onEnd: () => {
-        if (this.isDone && live.getConnectionsCount() === 0) onUnused()
+        if (this.isDone && !this.isHeld && live.getConnectionsCount() === 0) onUnused()
       },
     })
     live.on('update', (update: Uint8Array, origin: unknown) => this.#onUpdate(update, origin))
@@ -150,6 +151,21 @@ export class OpenDocument {
   /** Tells a new connection what is stored. */
   greet(connection: Connection): void {
     this.#status.greet(connection, this.#operations.isComplete)
+  }
+
+  /** Does work for an update that has arrived. The document stays in memory meanwhile, also when its editor leaves. */
+  async holding<T>(work: () => Promise<T>): Promise<T> {
+    this.#holds += 1
+    try {
+      return await work()
+    } finally {
+      this.#holds -= 1
+      if (this.live.getConnectionsCount() === 0) this.hurry()
+    }
+  }
+
+  get isHeld(): boolean {
+    return this.#holds > 0
   }
 
   /** Is told of an update of a connection, which Hocuspocus applies next. */

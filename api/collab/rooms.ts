@@ -24,6 +24,7 @@ import type { Peers } from './peers/peers.ts'
 import { PendingRoom } from './pending-room.ts'
 import { type ConnectionContext, ProtocolServer, sendingBack, webRequest } from './protocol-server.ts'
 import { checkSync } from './sync-check.ts'
+import { UpdateGate } from './update-gate.ts'
 
 type Parts = {
   database: Database
@@ -54,6 +55,7 @@ export class Rooms {
   readonly #hocuspocus: ProtocolServer
   readonly #connections: Connections
   readonly #gate: MessageGate
+  readonly #updates: UpdateGate
   readonly #open = new Map<string, OpenDocument>()
   readonly #context: OpenDocumentContext
   readonly #paces = new WeakMap<Connection, AwarenessPace>()
@@ -65,6 +67,7 @@ export class Rooms {
     this.#connections = new Connections(parts)
     this.#connections.watch()
     this.#gate = new MessageGate({ metrics, mostOfUser: mostOfUser(config) })
+    this.#updates = new UpdateGate(this.#gate)
     const { COLLAB_DEBOUNCE_MS: debounceMs, COLLAB_MAX_DEBOUNCE_MS: maxDebounceMs } = config
     // A message is at most as large as the largest body, and what is never stored need not wait.
     const mostPending = 2 * Math.max(config.DOCUMENT_MAX_BYTES, mostMessageBytes)
@@ -80,7 +83,7 @@ export class Rooms {
       beforeHandleMessage: ({ connection, update }) => this.#gate.begin(connection, update),
       afterHandleMessage: async () => this.#gate.end(),
       beforeSync: ({ connection, type, payload }) =>
-        checkSync(connection, { opened: this.#openedOf(connection), type, payload, gate: this.#gate, metrics }),
+        checkSync(connection, { opened: this.#openedOf(connection), type, payload, updates: this.#updates, metrics }),
       beforeHandleAwareness: async ({ states, connection, document }) => {
         if (connection === undefined) return
         nameStates({ states, connection, document })
@@ -214,7 +217,7 @@ export class Rooms {
       opened.hurry()
       throw new SilentError()
     }
-    if (live.getConnectionsCount() > 0) throw new SilentError()
+    if (opened.isHeld || live.getConnectionsCount() > 0) throw new SilentError()
     opened.close()
     this.#open.delete(live.name)
   }

@@ -1,14 +1,14 @@
 import type { Connection } from '@hocuspocus/server'
 import { messageYjsSyncStep1, messageYjsSyncStep2, messageYjsUpdate } from 'y-protocols/sync'
 import { decodeStateVector } from 'yjs'
-import { type CheckedUpdate, checkUpdate, RefusedUpdate } from '../../shared/body/yjs/client-update.ts'
+import { type ClientUpdate, RefusedUpdate } from '../../shared/body/yjs/client-update.ts'
 import { hasOtherDerivation } from '../../shared/body/yjs/derivation.ts'
 import { closeConnection, reset, SilentError, tryAgainLater } from './closing.ts'
-import type { MessageGate } from './message-gate.ts'
 import type { CollabMetrics } from './metrics.ts'
 import type { OpenDocument } from './open-document.ts'
 import type { ConnectionContext } from './protocol-server.ts'
 import { unsavedMessage } from './save-status.ts'
+import type { UpdateGate } from './update-gate.ts'
 
 type EditorConnection = Connection<ConnectionContext>
 
@@ -17,7 +17,7 @@ type SyncMessage = {
   opened: OpenDocument | undefined
   type: number
   payload: Uint8Array
-  gate: MessageGate
+  updates: UpdateGate
   metrics: CollabMetrics
 }
 
@@ -27,7 +27,7 @@ type SyncMessage = {
  * user, or when the document is gone.
  */
 export async function checkSync(connection: EditorConnection, message: SyncMessage): Promise<void> {
-  const { opened, type, payload, gate, metrics } = message
+  const { opened, type, payload, updates, metrics } = message
   if (opened === undefined) {
     connection.context.socket.close(...reset)
     throw new SilentError()
@@ -39,13 +39,11 @@ export async function checkSync(connection: EditorConnection, message: SyncMessa
   if (connection.readOnly) return
   const reason = opened.fullFor(payload.byteLength)
   if (reason !== null) {
-    metrics.cut('overloaded')
     connection.sendStateless(unsavedMessage(reason))
-    connection.context.socket.close(...tryAgainLater)
-    throw new SilentError()
+    sendAway(connection, metrics)
   }
-  const update = readUpdate(connection, { update: payload, metrics })
-  await gate.spend(connection, update.steps)
+  const update = await opened.holding(() => admitted(connection, { payload, updates, metrics }))
+  if (connection.context.socket.isClosing || opened.isClosed) throw new SilentError()
   opened.announce(update, connection)
 }
 
@@ -63,16 +61,17 @@ function refuseOtherDerivation(
 
 // An editor that connects anew sends everything that is missing in one update, which may be right then. Hocuspocus
 // would answer an update that Yjs cannot read as if it had been applied.
-function readUpdate(
+async function admitted(
   connection: EditorConnection,
-  { update, metrics }: { update: Uint8Array; metrics: CollabMetrics },
-): CheckedUpdate {
-  try {
-    return checkUpdate(connection.document, update)
-  } catch (error) {
-    if (!(error instanceof RefusedUpdate)) throw error
-    return refuse(connection, metrics)
-  }
+  { payload, updates, metrics }: Pick<SyncMessage, 'payload' | 'updates' | 'metrics'>,
+): Promise<ClientUpdate> {
+  const update = await updates.admit(connection, payload).catch((error: unknown) => {
+    if (error instanceof RefusedUpdate) refuse(connection, metrics)
+    // After another error Hocuspocus would leave the socket open, and the provider would not connect again.
+    connection.context.socket.close(...tryAgainLater)
+    throw error
+  })
+  return update ?? sendAway(connection, metrics)
 }
 
 function readStateVector(bytes: Uint8Array): Map<number, number> | null {
@@ -86,5 +85,11 @@ function readStateVector(bytes: Uint8Array): Map<number, number> | null {
 function refuse(connection: EditorConnection, metrics: CollabMetrics): never {
   metrics.cut('malformed')
   connection.context.socket.close(...reset)
+  throw new SilentError()
+}
+
+function sendAway(connection: EditorConnection, metrics: CollabMetrics): never {
+  metrics.cut('overloaded')
+  connection.context.socket.close(...tryAgainLater)
   throw new SilentError()
 }

@@ -90,9 +90,7 @@ type Writing = BodyLimits & {
 export function writeBody({ format, content, storedText, anchors, ids = 'strict', ...context }: Writing): WrittenBody {
   const stored = storedText === null ? [] : storedText.split('\n')
   const made =
-    format === 'tiptap-json'
-      ? fromJson(content, context)
-      : fromStoredMarkdown(content, { ...context, stored, keepsBlocks: storedText !== null })
+    format === 'tiptap-json' ? fromJson(content, context) : fromStoredMarkdown(content, { ...context, stored })
   const { lines, warnings } = withIdentity(made, { format, stored, ids })
   const body = bodyOf(lines, { ...made, warnings })
   if (storedText === null || format === 'tiptap-json') return body
@@ -105,12 +103,12 @@ function fromJson(json: string, context: BodyLimits & { path: string }): Assembl
   return { ...rest, blocks: result.content }
 }
 
-type MarkdownContext = BodyLimits & { path: string; stored: readonly string[]; keepsBlocks: boolean }
+type MarkdownContext = BodyLimits & { path: string; stored: readonly string[] }
 
-function fromStoredMarkdown(markdown: string, { stored, keepsBlocks, ...context }: MarkdownContext): Assembled {
+function fromStoredMarkdown(markdown: string, { stored, ...context }: MarkdownContext): Assembled {
   const assembling = { ...context, stored: new StoredBlocks(stored) }
-  const written = keepsBlocks && markdown.includes(anchorStart) ? writeBack(markdown, assembling) : null
-  return written ?? assemble(parseMarkdown({ markdown, ...context, keepsBlocks }), assembling)
+  const written = stored.length > 0 && markdown.includes(anchorStart) ? writeBack(markdown, assembling) : null
+  return written ?? assemble(parseMarkdown({ markdown, ...context }), assembling)
 }
 
 type Identity = { format: ContentInput['format']; stored: readonly string[]; ids: IdPolicy }

@@ -8,7 +8,7 @@ export type UpdateStruct = {
   parent?: Id | string
   key?: string
 }
-type Id = [client: number, clock: number]
+type Id = readonly [client: number, clock: number]
 type Content =
   | { text: string }
   | { element: string }
@@ -74,6 +74,49 @@ export const updateFamilies: Readonly<Record<string, UpdateFamily>> = {
     ),
   'text that waits': (size) =>
     encoded([{ client: 9, clock: 5, structs: structs(Math.min(size, 3000), () => ({ content: { text: 'a' } })) }], []),
+}
+
+/** Updates that are let in by their content, and that could take Yjs much longer than their size tells. */
+export const costlyUpdates: Readonly<Record<string, () => Uint8Array>> = {
+  'letters between one place and each letter of a text': () =>
+    encoded(
+      [
+        { client: 1, structs: [{ content: { text: 'a'.repeat(20_000) } }] },
+        { client: 2, structs: structs(20_000, (clock) => ({ content: { text: 'b' }, rightOrigin: [1, clock] })) },
+      ],
+      [],
+    ),
+  'text that two clients put before the same place, again and again': () =>
+    encoded(
+      [1, 2].map((client) => ({
+        client,
+        structs: structs(5000, (clock) => ({
+          content: { text: 'a' },
+          ...(clock > 0 && { rightOrigin: [client, clock - 1] as const }),
+        })),
+      })),
+      [],
+    ),
+  'letters in a text from its end to its start, which is split at each letter': () =>
+    encoded(
+      [
+        { client: 1, structs: [{ content: { text: 'a'.repeat(100_000) } }] },
+        {
+          client: 2,
+          structs: structs(50_000, (index) => ({
+            content: { text: 'b' },
+            origin: [1, 99_997 - index],
+            rightOrigin: [1, 99_998 - index],
+          })),
+        },
+      ],
+      [],
+    ),
+  'one attribute that is set for the first time again and again': () =>
+    updateOf([
+      { content: { element: 'paragraph' } },
+      ...structs(5000, (): UpdateStruct => ({ content: { any: [1] }, key: 'level', parent: [1, 0] })),
+    ]),
 }
 
 type Client = { client: number; clock?: number; structs: readonly UpdateStruct[] }

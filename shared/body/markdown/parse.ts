@@ -6,7 +6,6 @@ import type { BodyNode, Warning } from '../document.ts'
 import { checkText, refuseNode } from '../normalise-state.ts'
 import { readFlow } from './import-blocks.ts'
 import { type ImportContext, importContext, warnAt } from './import-context.ts'
-import { refuseTooLarge } from './least-size.ts'
 import { parseTree } from './processor.ts'
 
 /** An anchor of a text that has the block id named by the anchor comment, and its line number. */
@@ -30,20 +29,18 @@ const shownLines = 20
 
 /**
  * A text to parse, its JSON pointer in the request, and the limits on the body. The input is plain data, which can be
- * passed to a thread. `keepsBlocks` says that stored blocks may stay below their anchors. The Markdown of a stored
- * block can have more text than the block holds. So the text below anchors is not counted before it is parsed.
+ * passed to a thread.
  */
-export type MarkdownInput = Partial<BodyLimits> & { markdown: string; path?: string; keepsBlocks?: boolean }
+export type MarkdownInput = Partial<BodyLimits> & { markdown: string; path?: string }
 
 /**
  * Parses a Markdown text into blocks, which are not normalised yet. Refuses with 422 `invalid_markdown_anchor`,
- * `duplicate_block_anchor`, `invalid_node` for content that no body may hold, and `document_too_large` as soon as a
- * limit is certainly exceeded.
+ * `duplicate_block_anchor`, `invalid_node` for content that no body may hold, and `document_too_large` as soon as the
+ * addresses of links exceed the limit on bytes.
  */
 export function parseMarkdown(input: MarkdownInput): Parsed {
   const { path = '', byteLimit } = input
   const source = markdownSource(input)
-  refuseTooLarge([input.keepsBlocks ? aboveAnchors(source) : source], input)
   const root = parseWithin(source, path)
   const context = importContext(root, { source, path, byteLimit })
   const { pieces, pending } = readPieces(root.children, context)
@@ -117,11 +114,6 @@ function sourceOf(nodes: RootContent[], { from, to, context }: Span): string {
   const start = nodes[from]?.position?.start.offset ?? 0
   const end = nodes[to + 1]?.position?.start.offset ?? context.source.length
   return context.source.slice(start, end).trimEnd()
-}
-
-function aboveAnchors(source: string): string {
-  const anchor = source.search(/<!--\s*block=/)
-  return anchor === -1 ? source : source.slice(0, anchor)
 }
 
 function checkAnchors(pieces: readonly Pick<Piece, 'anchor' | 'unused'>[]): void {

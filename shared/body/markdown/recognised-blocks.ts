@@ -68,19 +68,6 @@ function emptyStretch(source: string, at: number): Stretch {
   return { from: at, to: at, next: source.length, recognised: [], kept: sumOf([]) }
 }
 
-/**
- * An upper bound of the characters by which the Markdown of a stretch may exceed the texts of its stored blocks. A
- * block that can be recognised by its Markdown has all the text of its Markdown, so the block adds nothing.
- */
-export function shownOnly(stretch: string, stored: StoredBlocks): number {
-  const anchors = stretch.split(/<!--\s*block=/).slice(1)
-  return anchors.reduce((sum, anchor) => {
-    const block = stored.topLevel(anchor.slice(0, idLength))
-    return block === undefined || countsOf(block) !== null ? sum : sum + block.line.length
-  }, 0)
-}
-
-const idLength = 'block_'.length + 26
 const anchorStart = '<!-- block='
 const anchorLine = new RegExp(`${anchorStart}(block_${ulidPattern})(?: [^\\s<>]+)? -->(?:\\n|$)`, 'y')
 // A block ends at the end of the text or, after an empty line, at an anchor.

@@ -3,21 +3,18 @@ import { maximumNodes } from '../body-limits.ts'
 import { type Assembled, type Assembling, anchorsOf, assemble, type KeptPiece } from './from-markdown.ts'
 import { type ImportContext, importContext } from './import-context.ts'
 import { closesDetails } from './import-details.ts'
-import { refuseTooLarge } from './least-size.ts'
 import { type Anchor, anchorOf, checkedPieces, markdownSource, type Piece, parseWithin, readPieces } from './parse.ts'
-import { recogniseBlocks, type Stretch, shownOnly, sumOf } from './recognised-blocks.ts'
+import { recogniseBlocks, type Stretch, sumOf } from './recognised-blocks.ts'
 
 /**
  * Makes the blocks of an anchored Markdown text in a time that grows with the changes only. Stored blocks are
  * recognised by their text, and only the stretches between them are parsed. Returns null when the text must be parsed
- * as a whole. Such a text is mostly new, or has a stretch that is refused or has an effect outside of itself. Refuses
- * with 422 `document_too_large` or `invalid_node` a text that is certainly too large.
+ * as a whole. Such a text is mostly new, or has a stretch that is refused or has an effect outside of itself.
  */
 export function writeBack(markdown: string, assembling: Assembling): Assembled | null {
   const { characterLimit = Number.POSITIVE_INFINITY, byteLimit = Number.POSITIVE_INFINITY, stored } = assembling
   const source = markdownSource({ markdown, ...assembling })
   const stretches = recogniseBlocks(source, stored)
-  refuseTooLargeChange(source, stretches, assembling)
   const kept = sumOf(stretches.map((stretch) => stretch.kept))
   const newLength = stretches.reduce((sum, { from, to }) => sum + to - from, 0)
   if (newLength > source.length / 2 || kept.nodes === 0) return null
@@ -35,29 +32,6 @@ export function writeBack(markdown: string, assembling: Assembling): Assembled |
     if (error instanceof Refusal) return null
     throw error
   }
-}
-
-/**
- * Refuses a text that is certainly too large, without parsing it. Recognised blocks are counted exactly. Nothing behind
- * a stretch that may leave a construct open is counted. A stored block that is not recognised may still be kept. Its
- * Markdown may have more text than the block holds, so the surplus is deducted (`shownOnly`).
- */
-function refuseTooLargeChange(source: string, stretches: readonly Stretch[], assembling: Assembling): void {
-  const { characterLimit = Number.POSITIVE_INFINITY, byteLimit = Number.POSITIVE_INFINITY, stored } = assembling
-  if (source.length <= Math.min(characterLimit, byteLimit, maximumNodes)) return
-  const texts = stretches.map(({ from, to }) => source.slice(from, to))
-  const open = texts.findIndex(mayStayOpen)
-  const counted = open === -1 ? texts : texts.slice(0, open + 1)
-  const kept = sumOf(stretches.slice(0, open === -1 ? undefined : open).map((stretch) => stretch.kept))
-  const shown = counted.reduce((sum, text) => sum + shownOnly(text, stored), 0)
-  const nodes = shown > 0 ? Number.NEGATIVE_INFINITY : kept.nodes
-  refuseTooLarge(counted, assembling, { characters: kept.characters - shown, nodes })
-}
-
-// True if the text holds raw HTML, code, math or frontmatter that may not end within the text.
-function mayStayOpen(text: string): boolean {
-  if (/^\ufeff?---/.test(text) && !/\n---[ \t]*\n/.test(text)) return true
-  return /<|\$\$|```|~~~/.test(text.replace(/<!--[^\n]*?-->/g, ''))
 }
 
 type Texts = { source: string; stretches: readonly Stretch[]; context: Assembling }

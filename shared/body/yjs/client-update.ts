@@ -1,50 +1,61 @@
 import * as Y from 'yjs'
 import { IdMap, type IdRange } from './id-ranges.ts'
-import { placingSteps } from './placing-steps.ts'
-import { structMoves } from './struct-moves.ts'
-import { type Id, readUpdate, type Struct, type StructKind } from './update-reader.ts'
+import { itemOf, keptAside, structCounts, structsIn } from './yjs-internals.ts'
 
-/** An update of a client that was read. `inserted` has its structs, and `deleted` the ids that it names as deleted. */
+/** A struct of an update: an item, a stretch of deleted content (GC), or a gap (Skip). */
+export type Struct = Y.Item | Y.GC | Y.Skip
+
+/** An update that was read. `inserted` has its structs, and `deleted` the ids that it names as deleted. */
 export type ClientUpdate = { inserted: readonly Struct[]; deleted: readonly IdRange[] }
-
-/**
- * An update that is let in. `steps` is an upper bound of the work of Yjs that is more than in proportion to the update:
- * steps over structs which others put at the same places, and moves of structs. A step takes about a microsecond.
- */
-export type CheckedUpdate = ClientUpdate & { steps: number }
 
 /** An update that no editor writes. The message says what is wrong with it, and quotes nothing from it. */
 export class RefusedUpdate extends Error {}
 
+/** Reads an update (Yjs encoding v1) without any document. Throws the errors of Yjs when the bytes are no update. */
+export function readUpdate(bytes: Uint8Array): ClientUpdate {
+  const { structs, ds } = Y.decodeUpdate(bytes)
+  const deleted = [...ds.clients].flatMap(([client, ranges]) =>
+    ranges.map(({ clock, len }) => ({ client, clock, length: len })),
+  )
+  return { inserted: structs, deleted }
+}
+
 /**
- * Reads an update (Yjs encoding v1) that a connection wants to apply to a document. Throws `RefusedUpdate` when Yjs
- * could not read it, or when it would harm the document: with content that no body has, with thousands of levels, with
- * names that are not plain data, with very many clients, or with much that waits for something that is missing. It also
- * throws when Yjs would need more than a second for the update. The check takes time in proportion to the update.
+ * Reads an update that a connection wants to apply to a document. Throws `RefusedUpdate` when Yjs could not read it, or
+ * when it would harm the document: with content that no body has, with hundreds of levels, with names that are not
+ * plain data, with very many clients, or with much that waits for something that is missing. The time and memory of the
+ * check are in proportion to the update. How much work Yjs will have with the update, `mostComparisons` tells.
  *
  * Everything else is let in, and what the schema forbids is repaired when the body is stored. An editor whose update is
  * refused connects again, and then sends everything that is missing in one update.
  */
-export function checkUpdate(doc: Y.Doc, bytes: Uint8Array): CheckedUpdate {
-  const update = readKnown(bytes)
+export function checkUpdate(doc: Y.Doc, bytes: Uint8Array): ClientUpdate {
+  const update = readPlain(bytes)
   checkClients(doc, update)
   checkWaiting(doc, update)
   checkDepth(doc, update)
-  const moving = Math.floor(structMoves(doc, update) / movesOfStep)
-  const steps = moving + placingSteps(doc, update.inserted, mostSteps)
-  if (steps > mostSteps) throw new RefusedUpdate('too much work')
-  return { ...update, steps }
+  return update
+}
+
+/**
+ * The most comparisons of structs, or moves of them, that Yjs can need for an update beyond its size. Yjs takes about
+ * 0.2 microseconds for one. For each new struct and each deletion, Yjs may look at all structs of the document, because
+ * others may have written at the same place. `unseen` is the number of structs that may be looked at.
+ */
+export function mostComparisons(
+  doc: Y.Doc,
+  { inserted, deleted }: ClientUpdate,
+  unseen = structCounts(doc).reduce((sum, count) => sum + count, inserted.length),
+): number {
+  const news = inserted.filter(({ id, length }) => id.clock + length > Y.getState(doc.store, id.client))
+  const { structs, missing } = keptAside(doc)
+  // An update may bring what others wait for. A struct that waits takes at least a byte.
+  const waiting = news.some(({ id }) => missing.has(id.client)) ? structs.length : 0
+  return (news.length + deleted.filter((range) => isNews(doc, range)).length + waiting) * unseen
 }
 
 /** The most structs, and the most deleted ranges, of an update. The largest body has less than half of it. @internal */
 export const mostStructs = 250_000
-
-/** The most steps of one update. Yjs takes about a second for them. */
-export const mostSteps = 1_000_000
-
-// The number of structs that Yjs moves in an array in the time of one step.
-const movesOfStep = 1000
-
 /**
  * The most clients of one update that the document does not know. They stay in its state vector for ever. @internal
  */
@@ -61,58 +72,75 @@ const clockLimit = 2 ** 40
 // The most bytes that may wait in a document for something that is missing. Yjs reads them again with each update.
 const mostWaitingBytes = 65_536
 
-const allowedKinds: ReadonlySet<StructKind> = new Set(['gc', 'skip', 'deleted', 'string', 'format', 'type', 'any'])
-const xmlElement = 3
-const xmlText = 6
+// An editor that comes back names all deletions of its document, most of which the document has.
+function isNews(doc: Y.Doc, range: IdRange): boolean {
+  if (range.clock + range.length > Y.getState(doc.store, range.client)) return true
+  return structsIn(doc, range).some(({ deleted }) => !deleted)
+}
+
+function readPlain(bytes: Uint8Array): ClientUpdate {
+  const update = decoded(bytes)
+  const { inserted, deleted } = update
+  if (inserted.length > mostStructs) throw new RefusedUpdate('too many structs')
+  if (deleted.length > mostStructs) throw new RefusedUpdate('too many deletions')
+  checkOrder(inserted.map(rangeOf))
+  // For each deletion Yjs looks at all structs of its range. An editor names an id once, in ascending order.
+  checkOrder(deleted)
+  const marks = new Set<string>()
+  for (const struct of inserted) {
+    if (!(struct instanceof Y.Item)) continue
+    checkItem(struct)
+    if (struct.content instanceof Y.ContentFormat) marks.add(struct.content.key)
+  }
+  if (marks.size > mostMarks) throw new RefusedUpdate('too many kinds of marks')
+  return update
+}
+
+function decoded(bytes: Uint8Array): ClientUpdate {
+  try {
+    return readUpdate(bytes)
+  } catch {
+    throw new RefusedUpdate('not an update')
+  }
+}
+
+function checkOrder(ranges: readonly IdRange[]): void {
+  const ends = new Map<number, number>()
+  for (const { client, clock, length } of ranges) {
+    if (length < 1 || clock + length > clockLimit) throw new RefusedUpdate('an impossible range of ids')
+    if (clock < (ends.get(client) ?? 0)) throw new RefusedUpdate('ids that come twice, or out of order')
+    ends.set(client, clock + length)
+  }
+}
+
+function checkItem({ id, origin, rightOrigin, parent, parentSub, content }: Y.Item): void {
+  if (typeof parent === 'string' && (parent !== rootName || parentSub !== null))
+    throw new RefusedUpdate('another root type')
+  // Yjs takes for granted that a client names only its earlier ids.
+  for (const needed of [origin, rightOrigin, parent]) {
+    const isOwn = needed instanceof Y.ID && needed.client === id.client
+    if (isOwn && needed.clock >= id.clock) throw new RefusedUpdate('structs that need each other')
+  }
+  if ([parentSub, ...namesIn(content)].includes('__proto__')) throw new RefusedUpdate('a reserved name')
+}
+
 const rootName = 'default'
 
-function readKnown(bytes: Uint8Array): ClientUpdate {
-  const inserted: Struct[] = []
-  const deleted: IdRange[] = []
-  const ends = { inserted: new Map<number, number>(), deleted: new Map<number, number>() }
-  const marks = new Set<string>()
-  const struct = (struct: Struct) => {
-    const { client, clock, length } = struct
-    if (inserted.push(struct) > mostStructs) throw new RefusedUpdate('too many structs')
-    if (clock < (ends.inserted.get(client) ?? 0)) throw new RefusedUpdate('ids that come twice')
-    ends.inserted.set(client, clock + length)
-    checkStruct(struct)
-    if (struct.kind === 'format') for (const name of struct.names) marks.add(name)
-    if (marks.size > mostMarks) throw new RefusedUpdate('too many kinds of marks')
+/** Checks the content of an item. Returns the names in it. */
+function namesIn(content: Y.Item['content']): string[] {
+  if (content instanceof Y.ContentDeleted || content instanceof Y.ContentString) return []
+  if (content instanceof Y.ContentAny) {
+    for (const value of content.arr) checkValue(value, 1)
+    return []
   }
-  const deletion = (range: IdRange) => {
-    if (deleted.push(range) > mostStructs) throw new RefusedUpdate('too many deletions')
-    checkRange(range)
-    // For each deletion Yjs looks at all structs of its range. An editor names an id once, in ascending order.
-    if (range.clock < (ends.deleted.get(range.client) ?? 0)) throw new RefusedUpdate('deletions out of order')
-    ends.deleted.set(range.client, range.clock + range.length)
+  if (content instanceof Y.ContentFormat) {
+    checkValue(content.value, 1)
+    return [content.key]
   }
-  try {
-    readUpdate(bytes, { struct, deletion })
-  } catch (error) {
-    throw error instanceof RefusedUpdate ? error : new RefusedUpdate('not an update')
-  }
-  return { inserted, deleted }
-}
-
-function checkStruct(struct: Struct): void {
-  const { kind, key, parent, names, typeNumber, values } = struct
-  checkRange(struct)
-  if (!allowedKinds.has(kind)) throw new RefusedUpdate(`content of the kind ${kind}`)
-  if (typeNumber !== null && typeNumber !== xmlElement && typeNumber !== xmlText)
-    throw new RefusedUpdate('a type other than XML')
-  if (typeof parent === 'string' && (parent !== rootName || key !== null)) throw new RefusedUpdate('another root type')
-  if ([key, ...names].includes('__proto__')) throw new RefusedUpdate('a reserved name')
-  // Yjs takes for granted that a client names only its earlier ids.
-  for (const id of [struct.origin, struct.rightOrigin, parent]) {
-    const isOwn = typeof id === 'object' && id?.client === struct.client
-    if (isOwn && id.clock >= struct.clock) throw new RefusedUpdate('structs that need each other')
-  }
-  for (const value of values) checkValue(value, 1)
-}
-
-function checkRange({ clock, length }: IdRange): void {
-  if (length < 1 || clock + length > clockLimit) throw new RefusedUpdate('an impossible range of ids')
+  if (!(content instanceof Y.ContentType)) throw new RefusedUpdate('content that no body has')
+  if (content.type instanceof Y.XmlText) return []
+  if (content.type instanceof Y.XmlElement) return [content.type.nodeName]
+  throw new RefusedUpdate('a type other than XML')
 }
 
 function checkValue(value: unknown, level: number): void {
@@ -126,9 +154,9 @@ function checkValue(value: unknown, level: number): void {
 }
 
 function checkClients({ store }: Y.Doc, { inserted }: ClientUpdate): void {
-  const clients = new Set(inserted.map(({ client }) => client))
+  const clients = new Set(inserted.map(({ id }) => id.client))
   let news = 0
-  for (const client of clients) if (!store.clients.has(client)) news += 1
+  for (const client of clients) if (Y.getState(store, client) === 0) news += 1
   if (news > mostNewClients) throw new RefusedUpdate('too many clients')
 }
 
@@ -136,55 +164,59 @@ function checkClients({ store }: Y.Doc, { inserted }: ClientUpdate): void {
  * Refuses what would have to wait in the document for something that is missing. A little text may wait, since an
  * editor can type before the first exchange is over.
  */
-function checkWaiting({ store }: Y.Doc, { inserted, deleted }: ClientUpdate): void {
-  const ends = new Map(inserted.map(({ client, clock, length }) => [client, clock + length]))
-  const isMissing = (id: Id | string | null) =>
-    typeof id === 'object' &&
-    id !== null &&
-    id.clock >= Math.max(Y.getState(store, id.client), ends.get(id.client) ?? 0)
+function checkWaiting(doc: Y.Doc, { inserted, deleted }: ClientUpdate): void {
+  const ends = new Map(inserted.map(({ id, length }) => [id.client, id.clock + length]))
+  const stateOf = (client: number) => Y.getState(doc.store, client)
+  const isMissing = (id: unknown) =>
+    id instanceof Y.ID && id.clock >= Math.max(stateOf(id.client), ends.get(id.client) ?? 0)
   const reached = new Map<number, number>()
-  let bytes = (store.pendingStructs?.update.length ?? 0) + (store.pendingDs?.length ?? 0)
-  for (const { client, clock, length, kind, origin, rightOrigin, parent, text } of inserted) {
-    if (kind === 'skip') continue
-    const state = reached.get(client) ?? Y.getState(store, client)
+  const { structs, deletions } = keptAside(doc)
+  let bytes = structs.length + deletions.length
+  for (const struct of inserted) {
+    if (struct instanceof Y.Skip) continue
+    const { client, clock } = struct.id
+    const state = reached.get(client) ?? stateOf(client)
     const isNext = clock <= state
-    if (isNext) reached.set(client, Math.max(state, clock + length))
+    if (isNext) reached.set(client, Math.max(state, clock + struct.length))
+    const { origin, rightOrigin, parent, content } = struct instanceof Y.Item ? struct : nothing
     if (isNext && !isMissing(origin) && !isMissing(rightOrigin) && !isMissing(parent)) continue
-    if (kind === 'type') throw new RefusedUpdate('blocks that wait for something')
-    bytes += bytesOfStruct + (text?.length ?? 0)
+    if (content instanceof Y.ContentType) throw new RefusedUpdate('blocks that wait for something')
+    bytes += bytesOfStruct + (content instanceof Y.ContentString ? content.str.length : 0)
   }
   for (const { client, clock, length } of deleted) {
-    if (isMissing({ client, clock: clock + length - 1 })) bytes += bytesOfStruct
+    if (isMissing(Y.createID(client, clock + length - 1))) bytes += bytesOfStruct
   }
   if (bytes > mostWaitingBytes) throw new RefusedUpdate('too much that waits for something')
 }
 
 const bytesOfStruct = 16
+const nothing = { origin: null, rightOrigin: null, parent: null, content: null }
 
-/** A struct with its level: a child of the root is at level 1. The level is open while it is looked for. */
-type Levelled = { struct: Struct; level: number | 'open' | null }
+/** An item with its level: a child of the root is at level 1. The level is open while it is looked for. */
+type Levelled = { item: Y.Item; level: number | 'open' | null }
 
 /** Refuses elements on too many levels, those of the document included. */
 function checkDepth(doc: Y.Doc, { inserted }: ClientUpdate): void {
-  const types = inserted.filter(({ kind }) => kind === 'type')
+  const items = inserted.filter((struct) => struct instanceof Y.Item)
+  const types = items.filter(({ content }) => content instanceof Y.ContentType)
   if (types.length === 0) return
   const known = new Map<unknown, number>()
-  const structs = new IdMap<Levelled>()
-  for (const struct of inserted) structs.add({ ...rangeOf(struct), value: { struct, level: null } })
-  for (const type of types) {
-    const level = levelOf(type, { structs, levelInDocument: (id) => levelInDocument(doc, id, known) })
+  const byId = new IdMap<Levelled>()
+  for (const item of items) byId.add({ ...rangeOf(item), value: { item, level: null } })
+  for (const { id } of types) {
+    const level = levelOf(id, { byId, levelInDocument: (id) => levelInDocument(doc, id, known) })
     if (level > mostLevels) throw new RefusedUpdate('too many levels')
   }
 }
 
-type Levels = { structs: IdMap<Levelled>; levelInDocument: (id: Id) => number }
+type Levels = { byId: IdMap<Levelled>; levelInDocument: (id: Y.ID) => number }
 
-/** Follows parents and neighbours to a struct whose level is known, without recursion, and notes the levels between. */
-function levelOf(start: Struct, { structs, levelInDocument }: Levels): number {
+/** Follows parents and neighbours to an item whose level is known, without recursion, and notes the levels between. */
+function levelOf(start: Y.ID, { byId, levelInDocument }: Levels): number {
   const path: Levelled[] = []
   let level = 0
-  for (let id: Id | null = start; id !== null; ) {
-    const found: Levelled | undefined = structs.at(id)?.value
+  for (let id: Y.ID | null = start; id !== null; ) {
+    const found: Levelled | undefined = byId.at(id)?.value
     if (found === undefined || typeof found.level === 'number') {
       level = found === undefined ? levelInDocument(id) : Number(found.level)
       break
@@ -192,24 +224,24 @@ function levelOf(start: Struct, { structs, levelInDocument }: Levels): number {
     if (found.level === 'open') throw new RefusedUpdate('structs that need each other')
     found.level = 'open'
     path.push(found)
-    const { origin, rightOrigin, parent }: Struct = found.struct
-    id = origin ?? rightOrigin ?? (typeof parent === 'string' ? null : parent)
+    const { origin, rightOrigin, parent }: Y.Item = found.item
+    id = origin ?? rightOrigin ?? (parent instanceof Y.ID ? parent : null)
   }
   for (const found of path.reverse()) {
-    if (found.struct.parent !== null) level += 1
+    if (found.item.parent !== null) level += 1
     found.level = level
   }
   return level
 }
 
-function levelInDocument(doc: Y.Doc, { client, clock }: Id, known: Map<unknown, number>): number {
-  if (Y.getState(doc.store, client) <= clock) return 0
-  const item = Y.getItem(doc.store, Y.createID(client, clock))
+function levelInDocument(doc: Y.Doc, id: Y.ID, known: Map<unknown, number>): number {
+  if (Y.getState(doc.store, id.client) <= id.clock) return 0
+  const item = Y.getItem(doc.store, id)
   const path: unknown[] = []
   let type = item instanceof Y.Item ? item.parent : null
   while (type instanceof Y.AbstractType && !known.has(type)) {
     path.push(type)
-    type = type._item?.parent ?? null
+    type = itemOf(type)?.parent ?? null
   }
   let level = known.get(type) ?? 0
   for (const around of path.reverse()) {
@@ -219,6 +251,6 @@ function levelInDocument(doc: Y.Doc, { client, clock }: Id, known: Map<unknown, 
   return level
 }
 
-function rangeOf({ client, clock, length }: IdRange): IdRange {
-  return { client, clock, length }
+function rangeOf({ id, length }: Struct): IdRange {
+  return { client: id.client, clock: id.clock, length }
 }

@@ -2,8 +2,10 @@ import * as Y from 'yjs'
 import { type Computation, computation } from '../../computations/computation.ts'
 import { atOnce } from '../../computations/slices.ts'
 import { linesToDocument } from '../canonical.ts'
+import { checkUpdate, RefusedUpdate } from './client-update.ts'
 import { cutUpdates } from './cut-updates.ts'
 import { FollowingBody } from './following-body.ts'
+import { TextRescue } from './rescue.ts'
 import { deriveState, openState } from './state.ts'
 
 type Updates = { updates: readonly Uint8Array[] }
@@ -35,6 +37,25 @@ export function holdsBody({ updates, text }: Updates & { text: string }): boolea
   return change === null && repairs.length === 0
 }
 
+/**
+ * Applies an update of a client to a copy of its document, as the process of the document would do it. Returns the
+ * milliseconds of processor time that it takes; null when the update is refused. A thread calls it by its name. @public
+ */
+export function tryUpdate({ state, update }: { state: Uint8Array; update: Uint8Array }): number | null {
+  const copy = openState(state)
+  try {
+    checkUpdate(copy, update)
+  } catch (error) {
+    if (error instanceof RefusedUpdate) return null
+    throw error
+  }
+  const rescue = new TextRescue(copy, { sourceOf: () => 'editor', origin: 'rescue' })
+  const before = process.threadCpuUsage()
+  rescue.apply(update, 'client')
+  const { user, system } = process.threadCpuUsage(before)
+  return (user + system) / 1000
+}
+
 // Yjs takes about 0.05 µs for a byte of a state. A state of this size takes less than 10 ms in each of the
 // computations.
 const smallBytes = 64 * 1024
@@ -63,4 +84,12 @@ export const deriving = computation({
   run: derive,
   isSmall: ({ text }) => text.length <= smallBytes,
   cpuMs: ({ text }) => 2000 + text.length * 0.005,
+})
+/** The most milliseconds of processor time that an update of a client may take, besides opening the copy. */
+const mostTrialMs = 1000
+export const trying = computation({
+  module,
+  run: tryUpdate,
+  isSmall: () => false,
+  cpuMs: ({ state }) => mostTrialMs + state.length * 0.0003,
 })

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import type { Doc } from 'yjs'
+import { type Doc, getState } from 'yjs'
 
 /*
  * A Y document is derived once from the body of its document, and each derivation writes under a client id of its own.
@@ -21,5 +21,5 @@ export function derivationClient(): number {
  * block twice.
  */
 export function hasOtherDerivation({ store }: Doc, stateVector: ReadonlyMap<number, number>): boolean {
-  return [...stateVector.keys()].some((client) => Math.floor(client / lower) === mark && !store.clients.has(client))
+  return [...stateVector.keys()].some((client) => Math.floor(client / lower) === mark && getState(store, client) === 0)
 }

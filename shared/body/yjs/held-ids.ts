@@ -2,6 +2,7 @@ import * as Y from 'yjs'
 import type { Attrs, BodyNode } from '../document.ts'
 import { inlineTypes, isTextblock } from '../nodes.ts'
 import { childrenOf } from './encoding.ts'
+import { attributeItems } from './yjs-internals.ts'
 
 /**
  * The ids that blocks of a Y document already had at some moment, or got from the server since. When several blocks
@@ -10,16 +11,13 @@ import { childrenOf } from './encoding.ts'
 export class HeldIds {
   readonly #ownClient: number
   /** For each client, the number of its changes at the moment. */
-  readonly #clocks = new Map<number, number>()
+  readonly #clocks: ReadonlyMap<number, number>
   readonly #attributes = new WeakSet<Attrs>()
 
   /** Takes the present state of a document, which has no other user than the server. */
   constructor(doc: Y.Doc) {
     this.#ownClient = doc.clientID
-    for (const [client, structs] of doc.store.clients) {
-      const last = structs.at(-1)
-      if (last) this.#clocks.set(client, last.id.clock + last.length)
-    }
+    this.#clocks = Y.decodeStateVector(Y.encodeStateVector(doc))
   }
 
   /**
@@ -42,7 +40,7 @@ export class HeldIds {
   }
 
   #holds(element: Y.XmlElement): boolean {
-    const id = element._map.get('id')?.id
+    const id = attributeItems(element).get('id')?.id
     if (id === undefined) return false
     return id.client === this.#ownClient || id.clock < (this.#clocks.get(id.client) ?? 0)
   }

@@ -4,6 +4,7 @@ import { topBlockId } from '../block-lines.ts'
 import type { LineWindow } from '../versioned-lines.ts'
 import { ElementIds } from './element-ids.ts'
 import { childrenOf, idOf } from './encoding.ts'
+import { itemOf } from './yjs-internals.ts'
 
 /**
  * A stretch of live top-level children whose lines are not known, in place of the old lines from `start` up to `end`.
@@ -170,7 +171,7 @@ export class KnownElements {
 
   *#forgetDeleted(): Slices<void> {
     for (const [index, element] of this.#elements.entries()) {
-      if (element?._item?.deleted !== false) this.forget(index)
+      if (itemOf(element)?.deleted !== false) this.forget(index)
       yield
     }
   }

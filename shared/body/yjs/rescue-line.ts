@@ -2,6 +2,7 @@ import * as Y from 'yjs'
 import type { BodyNode } from '../document.ts'
 import { nodeFrom, textNodeFrom } from './encoding.ts'
 import type { IdRange } from './id-ranges.ts'
+import { attributeItems, itemsIn } from './yjs-internals.ts'
 
 /** A Y type that was deleted with what it held: the element of a block, or a text of a block that stayed. */
 export type RemovedType = Y.XmlElement | Y.XmlText
@@ -28,7 +29,7 @@ export type Visit = { item: Y.Item; part: Part; known: Formats; seen: Formats }
  * deleted are among them, as long as Yjs has not collected them.
  */
 export function* lineItems(type: RemovedType): Generator<Y.Item> {
-  for (let item = type._start; item; item = item.right) {
+  for (const item of itemsIn(type)) {
     const child = typeOf(item)
     if (child instanceof Y.XmlText && type instanceof Y.XmlElement) yield* lineItems(child)
     else yield item
@@ -86,7 +87,7 @@ const deepest = 200
 
 function lateNode(element: Y.XmlElement, divide: Division, depth: number): BodyNode {
   const attributes = Object.fromEntries(
-    [...element._map].map(([name, item]) => [name, item.content.getContent().at(-1)]),
+    [...attributeItems(element)].map(([name, item]) => [name, item.content.getContent().at(-1)]),
   )
   const late = [...walkNodes(element, divide, depth)]
   return nodeFrom({ type: element.nodeName, attributes, content: late })

@@ -4,6 +4,7 @@ import { bodyFragment, childrenOf, idOf } from './encoding.ts'
 import { cutRanges, IdMap, type IdRange, zipRanges } from './id-ranges.ts'
 import { keptEnds, keptStretches } from './inline-diff.ts'
 import { type LinePart, liveLine, type RemovedType, typeOf } from './rescue-line.ts'
+import { itemOf, itemsIn, keep, structsIn } from './yjs-internals.ts'
 
 /**
  * A block, or a text of a block that stayed, whose Y type was deleted. `line` is the text that was deleted with it.
@@ -177,18 +178,14 @@ export class RemovedBlocks {
   }
 
   /** The parts of a range by the items that have the ids, and whether the type around each item is live. */
-  #partsOf({ client, clock, length }: IdRange): { part: IdRange; isLive: boolean }[] {
-    const structs = this.#doc.store.clients.get(client) ?? []
-    const parts: { part: IdRange; isLive: boolean }[] = []
-    for (let index = Y.findIndexSS(structs, clock); index < structs.length; index++) {
-      const struct = structs[index]
-      if (!struct || struct.id.clock >= clock + length) break
+  #partsOf(range: IdRange): { part: IdRange; isLive: boolean }[] {
+    const { client, clock, length } = range
+    return [...structsIn(this.#doc, range)].map((struct) => {
       const start = Math.max(struct.id.clock, clock)
       const end = Math.min(struct.id.clock + struct.length, clock + length)
       const part = { client, clock: start, length: end - start }
-      parts.push({ part, isLive: struct instanceof Y.Item && isLive(struct.parent) })
-    }
-    return parts
+      return { part, isLive: struct instanceof Y.Item && isLive(struct.parent) }
+    })
   }
 
   /** Forgets a quarter at once, because forgetting looks at all units. */
@@ -216,9 +213,9 @@ export class RemovedBlocks {
     for (const { type, blockId } of blocks) {
       this.#byType.delete(type)
       if (blockId !== undefined) this.#stopWaiting(blockId, forgotten)
-      const item = type._item
+      const item = itemOf(type)
       if (!item) continue
-      item.keep = false
+      keep(item, false)
       const items = deleteSet.clients.get(item.id.client)
       if (items) items.push({ clock: item.id.clock, len: 1 })
       else deleteSet.clients.set(item.id.client, [{ clock: item.id.clock, len: 1 }])
@@ -237,15 +234,16 @@ export class RemovedBlocks {
 
 /** True if no type around a type was deleted, nor the type itself. */
 export function isLive(type: unknown): boolean {
-  return type instanceof Y.AbstractType && (type._item === null || !type._item.deleted)
+  return type instanceof Y.AbstractType && itemOf(type)?.deleted !== true
 }
 
 /** Keeps a removed type with its texts and formats. Yjs replaces the characters by a note of their number. */
 function keepItems(type: RemovedType): void {
-  if (type._item) type._item.keep = true
-  for (let item = type._start; item; item = item.right) {
+  const own = itemOf(type)
+  if (own) keep(own, true)
+  for (const item of itemsIn(type)) {
     const child = typeOf(item)
-    if (item.content instanceof Y.ContentFormat) item.keep = true
+    if (item.content instanceof Y.ContentFormat) keep(item, true)
     else if (child instanceof Y.XmlText) keepItems(child)
   }
 }

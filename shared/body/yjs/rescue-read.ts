@@ -19,6 +19,7 @@ import {
 } from './rescue-line.ts'
 import { isLive, type Removed, type RemovedBlocks } from './rescue-memory.ts'
 import type { LateChanges, LateText } from './rescue-write.ts'
+import { attributeItems, itemOf } from './yjs-internals.ts'
 
 /**
  * A transaction that is being looked at: the ids that it deleted, the ids that its update names as deleted (null stands
@@ -96,7 +97,7 @@ export function placeLate(content: LateContent, memory: RemovedBlocks, late: Lat
 
 /** The id that a removed block had. Its attributes are deleted with it, but not collected yet. */
 function removedId(element: Y.XmlElement): string | undefined {
-  const id: unknown = element._map.get('id')?.content.getContent().at(-1)
+  const id: unknown = attributeItems(element).get('id')?.content.getContent().at(-1)
   return typeof id === 'string' ? id : undefined
 }
 
@@ -189,7 +190,8 @@ function lineAtRemoval(type: RemovedType, look: Look): { line: LinePart[]; hasLa
   const line: LinePart[] = []
   let hasLate = lateAttributes(type, look).length > 0
   // The remover did not know a block that the update does not name, so that its text is of others as well.
-  const isKnown = type._item === null || named?.has(type._item.id) !== false
+  const own = itemOf(type)
+  const isKnown = own === null || named?.has(own.id) !== false
   for (const item of lineItems(type)) {
     for (const part of deleted.parts(rangeOf(item)).filter(({ isIn }) => isIn)) {
       for (const { isIn: isNamed, ...rest } of partsOf(named, part)) {
@@ -205,7 +207,7 @@ function lineAtRemoval(type: RemovedType, look: Look): { line: LinePart[]; hasLa
 
 /** The attributes of a removed block that were set without knowledge of the removal, or unknown to the remover. */
 function lateAttributes(type: RemovedType, { deleted, named, ours }: Look): { name: string; value: Json }[] {
-  return [...type._map].flatMap(([name, item]) => {
+  return [...attributeItems(type)].flatMap(([name, item]) => {
     const isLate = name !== 'id' && deleted.has(item.id) && named?.has(item.id) === false
     if (!isLate || !ours(rangeOf(item)).every(({ isIn }) => isIn)) return []
     return { name, value: item.content.getContent().at(-1) as Json }
@@ -218,7 +220,8 @@ function lateAttributes(type: RemovedType, { deleted, named, ours }: Look): { na
  * the removed type itself, the deletions of its content say nothing: they come with the removal.
  */
 function divisionOf(type: RemovedType, { deleted, named, ours }: Look): Division {
-  const isRemoval = named === null || (type._item !== null && named.has(type._item.id))
+  const own = itemOf(type)
+  const isRemoval = named === null || (own !== null && named.has(own.id))
   return (range) =>
     partsOf(named, range).flatMap(({ isIn: isNamed, ...part }): Part[] => {
       if (isNamed) return [{ ...part, state: isRemoval ? 'known' : 'gone' }]

@@ -1,5 +1,5 @@
 import * as Y from 'yjs'
-import type { ClientUpdate } from './client-update.ts'
+import { type ClientUpdate, readUpdate } from './client-update.ts'
 import { bodyFragment } from './encoding.ts'
 import { type IdRange, IdSet } from './id-ranges.ts'
 import { PeerIds } from './peer-ids.ts'
@@ -7,8 +7,7 @@ import { liveLine, typeOf } from './rescue-line.ts'
 import { isLive, type MemoryLimits, type Removed, RemovedBlocks } from './rescue-memory.ts'
 import { blocksIn, type LateContent, type Look, placeLate, readLate, removedIn, sizeOf } from './rescue-read.ts'
 import { type LateChanges, writeLate } from './rescue-write.ts'
-import { leaveFormats } from './state.ts'
-import { readUpdate, type Struct } from './update-reader.ts'
+import { itemOf, keep, keptAside, leaveFormats, structsIn } from './yjs-internals.ts'
 
 /**
  * Where an update came from: an editor of this process, the database, or an editor of another process. Text is rescued
@@ -72,13 +71,7 @@ export class TextRescue {
 
   /** Applies an update (encoding v1) to the document, and rescues its late text. */
   apply(update: Uint8Array, origin: unknown): void {
-    const read: { inserted: Struct[]; deleted: IdRange[] } = { inserted: [], deleted: [] }
-    const isTyped = this.#sourceOf(origin) !== 'stored'
-    readUpdate(update, {
-      struct: (struct) => isTyped && read.inserted.push(struct),
-      deletion: (range) => read.deleted.push(range),
-    })
-    this.announce(read, origin)
+    this.announce(readUpdate(update), origin)
     Y.applyUpdate(this.#doc, update, origin)
   }
 
@@ -88,21 +81,23 @@ export class TextRescue {
    */
   announce({ inserted, deleted }: ClientUpdate, origin: unknown): void {
     const source = this.#sourceOf(origin)
-    const texts: Struct[] = []
+    const texts: Y.Item[] = []
     for (const struct of source === 'stored' ? [] : inserted) {
-      const { client, clock, length, kind } = struct
+      const { id, length } = struct
+      const { client, clock } = id
       const known = Math.max(clock, Y.getState(this.#doc.store, client))
-      if (known >= clock + length || kind === 'skip') continue
+      if (known >= clock + length || struct instanceof Y.Skip) continue
       const news = { client, clock: known, length: clock + length - known }
       if (typeof source === 'object') this.#peers.add(source.process, news)
       else this.#own.add(news)
-      if (kind === 'string' && source === 'editor') texts.push(struct)
+      const isText = struct instanceof Y.Item && struct.content instanceof Y.ContentString
+      if (isText && source === 'editor') texts.push(struct)
     }
     const named = new IdSet()
     for (const range of deleted) named.add(range)
     // Yjs keeps deletions that wait for their text, and tries them again with each update.
-    const { pendingDs } = this.#doc.store
-    if (pendingDs) for (const range of IdSet.of(Y.decodeUpdateV2(pendingDs).ds)) named.add(range)
+    const { deletions } = keptAside(this.#doc)
+    if (deletions.length > 0) for (const range of IdSet.of(Y.decodeUpdateV2(deletions).ds)) named.add(range)
     this.#announced.set(authorOf(origin), { named, source, texts })
   }
 
@@ -209,7 +204,7 @@ export class TextRescue {
       const removed = isLive(item.parent) ? undefined : this.#memory.around(item.parent)
       if (!removed) continue
       // What comes later may be written into this text, or stand between these formats.
-      item.keep = typeOf(item) !== undefined || item.content instanceof Y.ContentFormat
+      keep(item, typeOf(item) !== undefined || item.content instanceof Y.ContentFormat)
       yield removed
     }
   }
@@ -219,19 +214,22 @@ export class TextRescue {
    * knows of the removal, and the deletions of the block's characters come with it.
    */
   #deleteCopies(named: IdSet): void {
-    const isCounted = ({ type }: Removed) => type._item !== null && !named.has(type._item.id)
+    const isCounted = ({ type }: Removed) => {
+      const item = itemOf(type)
+      return item !== null && !named.has(item.id)
+    }
     for (const range of named) this.#late.deletions.push(...this.#memory.liveRanges(range, isCounted))
   }
 
   /** Reports the text that Yjs dropped, because nobody remembers the block around it. */
   #reportLost({ named, texts }: Announced, origin: unknown): void {
     let lost = ''
-    for (const { client, clock, length, origin: before, text } of texts) {
-      const last = Y.createID(client, clock + length - 1)
+    for (const { id, lastId: last, origin: before, content } of texts) {
+      const { client, clock } = id
       const isPending = Y.getState(this.#doc.store, client) <= last.clock
       if (isPending || named.has(last) || Y.getItem(this.#doc.store, last) instanceof Y.Item) continue
       const follows = before?.client === client && before.clock === clock - 1
-      lost += `${follows || lost === '' ? '' : '\n'}${text ?? ''}`
+      lost += `${follows || lost === '' ? '' : '\n'}${content instanceof Y.ContentString ? content.str : ''}`
       if (lost.length > longestReport) break
     }
     if (lost !== '') this.#options.onLost?.({ block_id: null, text: lost.slice(0, longestReport) }, origin)
@@ -245,7 +243,7 @@ const mostPostponed = 100_000
 const longestReport = 10_000
 
 /** An update that is applied next. `texts` are the texts in it that the document did not have. */
-type Announced = { named: IdSet; source: UpdateSource; texts: Struct[] }
+type Announced = { named: IdSet; source: UpdateSource; texts: Y.Item[] }
 
 function noChanges(): LateChanges {
   return { texts: [], blocks: [], deletions: [], formats: [], attributes: [] }
@@ -267,12 +265,8 @@ function newRanges({ beforeState, afterState }: Y.Transaction): IdRange[] {
 }
 
 function* newItems(transaction: Y.Transaction): Generator<Y.Item> {
-  for (const { client, clock } of newRanges(transaction)) {
-    const structs = transaction.doc.store.clients.get(client) ?? []
-    for (let index = Y.findIndexSS(structs, clock); index < structs.length; index++) {
-      const struct = structs[index]
-      if (struct instanceof Y.Item) yield struct
-    }
+  for (const range of newRanges(transaction)) {
+    for (const struct of structsIn(transaction.doc, range)) if (struct instanceof Y.Item) yield struct
   }
 }
 

@@ -2,6 +2,7 @@ import * as Y from 'yjs'
 import { type Application, applyDocument } from './apply.ts'
 import { derivationClient } from './derivation.ts'
 import { bodyFragment, type RawDocument, readDocument, writeNodes } from './encoding.ts'
+import { keptAside, leaveFormats } from './yjs-internals.ts'
 
 /**
  * Opens a Y document from its stored state and the updates logged since the state was stored, oldest first. Yjs then
@@ -20,17 +21,6 @@ export function followingDoc(): Y.Doc {
   const doc = new Y.Doc({ gc: true })
   leaveFormats(doc)
   return doc
-}
-
-/**
- * Keeps Yjs from removing formats that have no effect any more. Yjs would do so after each update from elsewhere, and
- * look at all deleted text around each deletion. So a client could stop the process when it deletes a long text. The
- * document reads the same with such formats, and editors remove them.
- */
-export function leaveFormats(doc: Y.Doc): void {
-  doc.on('afterTransaction', (transaction: Y.Transaction) => {
-    transaction._needFormattingCleanup = false
-  })
 }
 
 /**
@@ -71,8 +61,11 @@ export function readState(state: Uint8Array): RawDocument {
  * Tells whether Yjs keeps back more updates of a document than when this function was called, because they build on
  * something that is missing.
  */
-export function watchKeptBack({ store }: Y.Doc): () => boolean {
-  const keptBack = () => [store.pendingStructs?.update, store.pendingDs].map((bytes) => bytes ?? new Uint8Array())
+export function watchKeptBack(doc: Y.Doc): () => boolean {
+  const keptBack = () => {
+    const { structs, deletions } = keptAside(doc)
+    return [structs, deletions]
+  }
   const before = keptBack()
   return () => keptBack().some((bytes, index) => Buffer.compare(bytes, before[index] as Uint8Array) !== 0)
 }

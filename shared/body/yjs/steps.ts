@@ -2,6 +2,7 @@ import * as Y from 'yjs'
 import type { Slices } from '../../computations/slices.ts'
 import type { BodyNode } from '../document.ts'
 import { writeNode } from './encoding.ts'
+import { itemOf, structCounts } from './yjs-internals.ts'
 
 /**
  * A step that writes. The weight tells how many blocks it writes. `splices` tells how often Yjs puts structs into the
@@ -31,7 +32,7 @@ export function* runSteps(fragment: Y.XmlFragment, steps: readonly Step[]): Slic
   if (!doc) throw new Error('The fragment is not part of a Y document')
   let next = 0
   while (next < steps.length) {
-    const weightOfSplice = longestStructList(doc) / structsOfBlock
+    const weightOfSplice = Math.max(0, ...structCounts(doc)) / structsOfBlock
     doc.transact(() => {
       for (let weight = 0; weight < mostWeight && next < steps.length; next++) {
         const step = steps[next] as Step
@@ -103,15 +104,4 @@ function removeAt(parent: Y.XmlFragment, { index, child }: { index: number; chil
   const item = itemOf(child)
   if (item && parent.doc) Y.transact(parent.doc, (transaction) => item.delete(transaction))
   else parent.delete(index, 1)
-}
-
-function itemOf(child: unknown): Y.Item | null {
-  return child instanceof Y.AbstractType ? child._item : null
-}
-
-/** The length of the longest array in which Yjs keeps the structs of one client. */
-function longestStructList({ store }: Y.Doc): number {
-  let longest = 0
-  for (const { length } of store.clients.values()) longest = Math.max(longest, length)
-  return longest
 }

@@ -1,5 +1,5 @@
 import * as Y from 'yjs'
-import { checkUpdate } from '../../../shared/body/yjs/client-update.ts'
+import { checkUpdate, mostComparisons } from '../../../shared/body/yjs/client-update.ts'
 import { cutUpdates } from '../../../shared/body/yjs/cut-updates.ts'
 import { bodyFragment, readDocument, writeNodes } from '../../../shared/body/yjs/encoding.ts'
 import { repairDocument } from '../../../shared/body/yjs/repair.ts'
@@ -9,7 +9,10 @@ import type { Use } from '../entry.ts'
 
 /** Everything that reads an update of a client, up to the body that comes of it. */
 export const updateReaders: Readonly<Record<string, Use>> = {
-  check: (update: Uint8Array) => checkUpdate(opened(), update).inserted.length,
+  check: (update: Uint8Array) => {
+    const doc = opened()
+    return mostComparisons(doc, checkUpdate(doc, update))
+  },
   rescue: (update: Uint8Array) => {
     const doc = opened()
     const rescue = new TextRescue(doc, { sourceOf: () => 'editor', origin: 'rescue' })

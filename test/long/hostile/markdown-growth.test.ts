@@ -1,5 +1,4 @@
 import type { BodyNode, DocNode } from '../../../shared/body/document.ts'
-import { fromMarkdown } from '../../../shared/body/markdown/from-markdown.ts'
 import { keepIds } from '../../../shared/body/markdown/keep-ids.ts'
 import { parseMarkdown } from '../../../shared/body/markdown/parse.ts'
 import { toMarkdown } from '../../../shared/body/markdown/to-markdown.ts'
@@ -105,20 +104,4 @@ t.test('the tags of a translation are found in the time that the translation tak
   ]
   const tags = many(9000, () => text('a')).map(() => ({ marks: [{ type: 'textStyle' }] }))
   t.equal(withoutTags(nested(9000), { tags, name: 'x' }), null)
-})
-
-t.test('a text that is certainly too long is refused for its length before it is parsed', async (t) => {
-  const refusal = (markdown: string) => {
-    try {
-      return void fromMarkdown(markdown, { characterLimit: 1000 })
-    } catch (error) {
-      return error instanceof Refusal ? { code: error.code, ...error.details } : error
-    }
-  }
-  const paragraphs = 'some words of text\n\n'.repeat(100)
-  t.match(refusal(paragraphs), { code: 'document_too_large', limit: 1000, unit: 'characters' })
-  // If the text had been parsed, its nesting would have been refused with another code.
-  t.match(refusal(`${paragraphs}${'- '.repeat(100)}x`), { code: 'document_too_large' })
-  const hidden = [`<!--\n\n${paragraphs}-->`, `---\n${paragraphs.replaceAll('\n\n', '\n')}---`, `$$\n${paragraphs}$$`]
-  for (const markdown of hidden) t.equal(refusal(markdown), undefined, markdown.slice(0, 5))
 })
