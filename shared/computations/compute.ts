@@ -8,13 +8,13 @@ import { Turns } from '../turns/turns.ts'
 import { type Computation, ComputationLimitError, limited } from './computation.ts'
 import type { ThreadAnswer, ThreadTask } from './thread-main.ts'
 
-// The number of threads: one for each processor, and at least two. A single workspace never has all threads.
+// The number of threads: one for each processor, and at least two. A single user never has all threads.
 const atOnce = Math.max(2, availableParallelism())
 
 const turns = new Turns({
   atOnce,
-  ofOneWorkspace: atOnce - 1,
-  waiting: 128,
+  ofOneUser: atOnce - 1,
+  waiting: 256,
   waitingOfOneUser: 32,
   patienceMs: 60_000,
 })
