@@ -5,7 +5,7 @@ import { timeLimits } from '../database/time-limits.ts'
 import { Refusal } from '../errors/errors.ts'
 import { currentCall } from '../turns/requester.ts'
 import { Turns } from '../turns/turns.ts'
-import { type Computation, ComputationLimitError, limited } from './computation.ts'
+import { type Computation, ComputationLimitError } from './computation.ts'
 import type { Outcome, ThreadTask } from './thread-main.ts'
 
 // The number of threads: one for each processor, and at least two. A single user never has all threads.
@@ -38,22 +38,21 @@ const ends = { done: 0, failed: 0, over_limit: 0 }
 export type Compute = <Input, Output>(computation: Computation<Input, Output>, input: Input) => Promise<Output>
 
 /**
- * Computes without blocking the event loop. A large input waits for a turn of the current requester and then runs in a
+ * Computes without blocking the event loop. A large input waits for a turn of the current user and then runs in a
  * thread. A thread that exceeds the limit of the computation or of the current call is ended. Rejects with the error of
- * the function, and with ComputationLimitError for too much time or memory. Rejects with 503 `service_unavailable` when
- * too many computations wait already.
+ * the function, and with ComputationLimitError for too much time or memory. Rejects with 429 `rate_limited` or 503
+ * `service_unavailable` when too many computations wait already.
  */
 export async function compute<Input, Output>(computation: Computation<Input, Output>, input: Input): Promise<Output> {
   if (computation.isSmall(input)) return computation.run(input)
-  const declared = limited(computation, currentCall().mostMs)
-  return turns.run(() => computeInThread(declared, input))
+  return turns.run(() => computeInThread(computation, input, limitOf(computation, input)))
 }
 
 /**
- * Runs a transaction within one turn of the current requester. The transaction computes large inputs in a thread
- * without waiting for another turn, because the transaction may hold locks by then. Such a computation may take half of
- * the time for which PostgreSQL lets a transaction pause. Rejects with 503 `service_unavailable` when a computation
- * takes longer, and when no turn is free.
+ * Runs a transaction within one turn of the current user. The transaction computes large inputs in a thread without
+ * waiting for another turn, because it may hold locks by then. So nobody who holds locks waits for a turn, and no
+ * circle of waits can arise. Such a computation may take half of the time for which PostgreSQL lets a transaction
+ * pause. Rejects with 503 `service_unavailable` when it takes longer, and when no turn is free.
  */
 export function withinTurn<T>(transaction: (computeNow: Compute) => Promise<T>): Promise<T> {
   return turns.run(() => transaction(computeUnderLocks))
@@ -65,14 +64,19 @@ async function computeUnderLocks<Input, Output>(
   computation: Computation<Input, Output>,
   input: Input,
 ): Promise<Output> {
-  const declared = limited(computation, currentCall().mostMs)
+  if (computation.isSmall(input)) return computation.run(input)
+  const limitMs = limitOf(computation, input)
   try {
-    return await computeInThread(limited(declared, underLocksMs), input)
+    return await computeInThread(computation, input, Math.min(limitMs, underLocksMs))
   } catch (error) {
-    const isOwnLimit = declared.cpuMs(input) <= underLocksMs
-    if (isOwnLimit || !(error instanceof ComputationLimitError) || error.limit === 'memory') throw error
+    const isLate = error instanceof ComputationLimitError && error.limit === 'time' && limitMs > underLocksMs
+    if (!isLate) throw error
     throw new Refusal('service_unavailable', { headers: { 'Retry-After': '30' }, cause: 'locks were held too long' })
   }
+}
+
+function limitOf<Input>({ cpuMs }: Pick<Computation<Input, unknown>, 'cpuMs'>, input: Input): number {
+  return Math.min(cpuMs(input), currentCall().mostMs)
 }
 
 /**
@@ -84,10 +88,10 @@ export function computationLoad(): { running: number; waiting: number; ends: Rea
 }
 
 async function computeInThread<Input, Output>(
-  { module, name, cpuMs }: Computation<Input, Output>,
+  { module, name }: Computation<Input, Output>,
   input: Input,
+  limitMs: number,
 ): Promise<Output> {
-  const limitMs = cpuMs(input)
   const begun = new Int32Array(new SharedArrayBuffer(8))
   const over = new AbortController()
   const watch = watchLimit({ begun, limitMs, over })
