@@ -1,11 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import { Refusal } from '../errors/errors.ts'
-import { ComputationLimitError } from './computation.ts'
 import { type Compute, compute, withinTurn } from './compute.ts'
 
 /** An object that gives a transaction the outputs of computations, although the transaction holds locks. */
 export type Ahead = {
-  /** Resolves to the output of a computation. Rejects with the error of its function or with ComputationLimitError. */
+  /** Resolves to the output of a computation. Rejects as `compute`. */
   result: Compute
   /** Resolves to what an acquisition has acquired. Rejects with the error of `acquire`. */
   acquired: <T>(acquisition: Acquisition<T>) => Promise<T>
@@ -29,15 +28,15 @@ export const onTheSpot: Ahead = {
   acquired: ({ acquire }) => acquire(),
 }
 
-// How many times something is prepared again because its input has changed meanwhile.
+// How many times a result is prepared again because what it follows from has moved meanwhile.
 const maxMoves = 2
 
 /**
- * Runs a transaction that computes nothing long while it holds locks. Where it asks for a large output that is not
- * prepared, it rolls back. The output is prepared outside, and the transaction locks and checks everything again. It
- * goes on if the input is still the same, otherwise the output is prepared again, twice at most.
+ * Runs a transaction that computes nothing long while it holds locks. Where it asks for a large result that is not
+ * prepared, it rolls back, and the result is prepared outside. Then the transaction locks and checks everything again.
+ * It goes on if the result follows from the same input. Otherwise the result is prepared again, twice at most.
  *
- * After that, and when the transaction asks for several large outputs of one computation, it takes a turn before its
+ * After that, and when the transaction asks for several large results of one computation, it takes a turn before its
  * locks, and computes in threads while it holds them. Rejects with 503 `service_unavailable` when a computation would
  * hold the locks for too long.
  *
@@ -51,9 +50,11 @@ export async function computingAhead<T>(transaction: (ahead: Ahead) => Promise<T
         return await transaction(prepared.ahead(compute, { isLocked: false }))
       } catch (error) {
         if (!(error instanceof NotPrepared)) throw error
-        if (error.hasMoved) moves += 1
-        if (error.isOneOfMany || moves > maxMoves) break
-        await error.prepare()
+        const { prepare, isOneOfMany, hasMoved } = error.missing
+        if (hasMoved) moves += 1
+        if (isOneOfMany || moves > maxMoves) break
+        // Whatever fails is thrown where the transaction asks again. So the checks keep their order.
+        await prepare().catch(() => {})
       }
     }
     return await withinTurn((computeNow) => transaction(prepared.ahead(computeNow, { isLocked: true })))
@@ -62,28 +63,30 @@ export async function computingAhead<T>(transaction: (ahead: Ahead) => Promise<T
   }
 }
 
-/** What a transaction asks for: what it is kept under, what it follows from, and how it is made. */
+/** A result that a transaction asks for: its name or computation, what it follows from, and how it is made. */
 type Wanted<T> = { key: unknown; input: unknown; isSmall: boolean; make: () => Promise<T> }
 
-/** The latest output of each computation and acquisition, with its input, for all runs of a transaction. */
+/** The latest result of each computation and acquisition, for all runs of a transaction. */
 class Prepared {
-  readonly #kept = new Map<unknown, { input: unknown; output: () => unknown }>()
+  readonly #results = new Map<unknown, { input: unknown; output: Promise<unknown> }>()
   readonly #releases: (() => Promise<void>)[] = []
 
-  /** The `Ahead` of one run. Where something large is missing, it is made under the locks or the run ends. */
+  /** The `Ahead` of one run. A large result that is missing is made under the locks, or else ends the run. */
   ahead(compute: Compute, { isLocked }: { isLocked: boolean }): Ahead {
     const asked = new Set<unknown>()
     const get = async <T>({ key, input, isSmall, make }: Wanted<T>): Promise<T> => {
       const isOneOfMany = asked.has(key)
       asked.add(key)
-      const kept = this.#kept.get(key)
-      if (kept !== undefined && isDeepStrictEqual(kept.input, input)) return kept.output() as T
-      const prepare = async () => void this.#kept.set(key, { input, output: await settled(make()) })
-      if (!isSmall && !isLocked) throw new NotPrepared({ prepare, isOneOfMany, hasMoved: kept !== undefined })
-      // A small output is kept too: it may have new ids, from which a large output follows.
-      const output = await make()
-      if (isSmall) this.#kept.set(key, { input, output: () => output })
-      return output
+      const latest = this.#results.get(key)
+      if (latest !== undefined && isDeepStrictEqual(latest.input, input)) return latest.output as Promise<T>
+      const prepare = () => {
+        const output = make()
+        this.#results.set(key, { input, output })
+        return output
+      }
+      // A small result is kept, too. It may have new ids, and a large result may follow from them.
+      if (isSmall || isLocked) return prepare()
+      throw new NotPrepared({ prepare, isOneOfMany, hasMoved: latest !== undefined })
     }
     return {
       result: (computation, input) => {
@@ -107,30 +110,14 @@ class Prepared {
   }
 }
 
-/** Something is missing. It is a refusal, so that the transaction rolls back without losing its connection. */
+type Missing = { prepare: () => Promise<unknown>; isOneOfMany: boolean; hasMoved: boolean }
+
+/** Ends a run that lacks a result. It is a refusal, so that the transaction rolls back without losing its connection. */
 class NotPrepared extends Refusal {
-  readonly prepare: () => Promise<void>
-  readonly isOneOfMany: boolean
-  readonly hasMoved: boolean
+  readonly missing: Missing
 
-  constructor(missing: { prepare: () => Promise<void>; isOneOfMany: boolean; hasMoved: boolean }) {
+  constructor(missing: Missing) {
     super('service_unavailable', { headers: { 'Retry-After': '1' } })
-    this.prepare = missing.prepare
-    this.isOneOfMany = missing.isOneOfMany
-    this.hasMoved = missing.hasMoved
-  }
-}
-
-// A refusal of the input is thrown when the transaction runs again and asks for the output. So the checks keep their
-// order.
-async function settled<T>(result: Promise<T>): Promise<() => T> {
-  try {
-    const value = await result
-    return () => value
-  } catch (error) {
-    if (!(error instanceof Refusal || error instanceof ComputationLimitError)) throw error
-    return () => {
-      throw error
-    }
+    this.missing = missing
   }
 }
