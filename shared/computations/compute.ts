@@ -114,19 +114,20 @@ async function computeInThread<Input, Output>(
 // How often the processor time of a computation is looked at, in milliseconds.
 const lookMs = 50
 // A thread within one long call of the JavaScript runtime does not tell its processor time. Such a computation is ended
-// when so many times its limit has passed on the clock.
-const unanswered = 4
+// when the thread has been silent for so many times the limit.
+const maxSilence = 4
 
-// Aborts a computation over its limit of processor time, which ends its thread. The clock does not count, because a
-// busy machine must not refuse what it would compute when idle. Loading the module does not count either.
+// Aborts a computation over its limit of processor time, which ends its thread. The clock alone does not count, because
+// a busy machine must not refuse what it would compute when idle. Loading the module does not count either.
 function watchLimit({ begun, limitMs, over }: { begun: Int32Array; limitMs: number; over: AbortController }) {
-  let passedMs = 0
+  let silentMs = 0
   const look = async () => {
     const thread = pool.threads.find(({ threadId }) => threadId === Atomics.load(begun, 0))
     if (thread === undefined) return
-    passedMs += lookMs
-    if (passedMs > unanswered * limitMs) over.abort()
+    silentMs += lookMs
+    if (silentMs > maxSilence * limitMs) over.abort()
     const { user, system } = await thread.cpuUsage()
+    silentMs = 0
     if ((user + system) / 1000 - Atomics.load(begun, 1) > limitMs) over.abort()
   }
   // The thread may end meanwhile, and does not tell its time then.

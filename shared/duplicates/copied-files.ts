@@ -22,7 +22,7 @@ type CopyContext = {
 }
 
 // A copy in a local directory may take one of the four threads of Node's pool, so copies wait for their turn.
-const turns = new Turns({ atOnce: 2, ofOneUser: 1, waiting: 64, waitingOfOneUser: 8, patienceMs: 30_000 })
+const turns = new Turns({ atOnce: 2, ofOneUser: 2, waiting: 64, waitingOfOneUser: 8, patienceMs: 30_000 })
 
 /**
  * Copies the bytes of attachments for one new document of their workspace, while no lock is held. A file that is gone
