@@ -112,7 +112,7 @@ class Prepared {
 
 type Missing = { prepare: () => Promise<unknown>; isOneOfMany: boolean; hasMoved: boolean }
 
-/** Ends a run that lacks a result. It is a refusal, so that the transaction rolls back without losing its connection. */
+/** Ends a run that lacks a result. As a refusal it rolls the transaction back without losing the connection. */
 class NotPrepared extends Refusal {
   readonly missing: Missing
 

@@ -91,8 +91,8 @@ function hasText(node: BodyNode): boolean {
 }
 
 /**
- * A function that makes the digests of stored bodies. In a write, which holds locks, it is `Ahead.result` with `digesting`
- * (shared/computations/ahead.ts). Elsewhere it is `digestInThread`.
+ * A function that makes the digests of stored bodies. In a write, which holds locks, it is `Ahead.result` with
+ * `digesting` (shared/computations/ahead.ts). Elsewhere it is `digestInThread`.
  */
 export type MakeDigests = (bodies: { texts: readonly string[] }) => Promise<Digest[]>
 
