@@ -12,23 +12,13 @@ import type { LiveReplica } from '../../shared/body/live/replica.ts'
 import { onBehalfOf } from '../../shared/turns/requester.ts'
 import { Turns } from '../../shared/turns/turns.ts'
 
-// Database operations at a time in this process, and for the documents of one workspace.
-const atOnce = 6
-const ofOneWorkspace = 4
-
 /**
- * The database operations of open documents. Each operation waits for its turn, in an order that is fair to workspaces
- * and to their documents. An operation that waits holds no connection and no lock.
+ * The database operations of open documents. Six run at a time in this process, four of one workspace. An operation
+ * that waits for its turn holds no connection and no lock.
  */
 export class DocumentStore {
   readonly #context: LiveContext
-  readonly #turns = new Turns({
-    atOnce,
-    ofOneWorkspace,
-    waiting: Number.POSITIVE_INFINITY,
-    waitingOfOneUser: Number.POSITIVE_INFINITY,
-    patienceMs: 0,
-  })
+  readonly #turns = new Turns({ atOnce: 6, ofOneUser: 4 })
 
   constructor(context: LiveContext) {
     this.#context = context
@@ -54,8 +44,7 @@ export class DocumentStore {
     return this.#inTurn(replica.key, () => compactLive(this.#context, { replica }))
   }
 
-  // A document takes the place of the user, so that the documents of a workspace take turns.
   #inTurn<T>(key: DocumentKey, work: () => Promise<T>): Promise<T> {
-    return onBehalfOf({ workspaceId: key.workspace_id, userId: key.id }, () => this.#turns.run(work))
+    return onBehalfOf(key.workspace_id, () => this.#turns.run(work))
   }
 }

@@ -28,7 +28,6 @@ export async function openExports(options: { url: string }): Promise<Exports> {
   const database = await openDatabase({ url: options.url, kind: 'whole', poolSize: exportsAtOnce })
   const turns = new Turns({
     atOnce: exportsAtOnce,
-    ofOneWorkspace: exportsAtOnce - 1,
     ofOneUser: 2,
     waiting: 64,
     waitingOfOneUser: 8,
@@ -46,7 +45,7 @@ export async function openExports(options: { url: string }): Promise<Exports> {
 // Runs the work of an archive as a job, without the signal of the call. Work with a signal is refused when too much
 // work waits, but an archive that was begun must not be refused halfway.
 function asJob<T>(work: () => Promise<T>): Promise<T> {
-  return onBehalfOf(currentCall().requester, work)
+  return onBehalfOf(currentCall().userId, work)
 }
 
 /**

@@ -6,8 +6,8 @@ import { type Ahead, computingAhead, onTheSpot } from '../../shared/computations
 import { inTransaction, type Transaction } from '../../shared/database/database.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
 import type { Client } from '../../shared/requests/client.ts'
-import { oneOfParallel } from '../../shared/turns/parallel-calls.ts'
 import { onBehalfOf } from '../../shared/turns/requester.ts'
+import { Turns } from '../../shared/turns/turns.ts'
 import { recordWrite } from './audit.ts'
 import { requireScopes } from './authenticate.ts'
 import { answerOnce, type KeyedRequest, keyedFingerprint, parseIdempotencyKey } from './idempotency.ts'
@@ -18,7 +18,6 @@ import { guardOf } from './preconditions.ts'
 import { type RateLimitState, rateLimitHeaders } from './rate-limit.ts'
 import { isRehearsal, queryOf, rehearse, requireRehearsalScopes } from './rehearsal.ts'
 import { parseLastEventId } from './request-headers.ts'
-import { requesterOf, visitor } from './requesters.ts'
 import { type Answer, bucketOf, isIdempotent, isRead, type Route, type UntypedCall } from './route.ts'
 import { answerCheck, statusOf } from './send.ts'
 import type { Service } from './service.ts'
@@ -118,14 +117,17 @@ export function showRateLimit({ setHeaders }: Pick<Incoming, 'setHeaders'>, stat
 /** A call whose caller `admit` has found. */
 export type Admitted = Incoming & { caller: Caller }
 
+// The writes of one user that run at a time in this process, and those that may wait. A waiting call has no connection
+// to the database, and its body is not read yet.
+const writes = new Turns({ ofOneUser: 8, waitingOfOneUser: 500, patienceMs: 20_000 })
+
 /**
  * Runs the work of an admitted call: it takes its turns on behalf of the caller, and ends when the caller is gone. Only
- * some writes of a user run at a time (`parallel-calls.ts`).
+ * some writes of a user run at a time.
  */
 export function inTurn<T>({ spec }: Pipeline, { caller, address, signal }: Admitted, work: () => Promise<T>) {
-  if (spec.access === 'anyone') return onBehalfOf(visitor(address), work, { signal })
-  const inTurn = () => onBehalfOf(requesterOf(caller), work, { signal })
-  return isRead(spec) ? inTurn() : oneOfParallel(caller.userId, { signal, work: inTurn })
+  if (spec.access === 'anyone') return onBehalfOf(address, work, { signal })
+  return onBehalfOf(caller.userId, () => (isRead(spec) ? work() : writes.run(work)), { signal })
 }
 
 /**

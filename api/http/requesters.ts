@@ -1,19 +1,5 @@
 import { isIPv6 } from 'node:net'
 import type { Request, Response } from 'express'
-import type { Caller } from '../../shared/auth/caller.ts'
-import type { Requester } from '../../shared/turns/fair-queue.ts'
-
-/** The requester on whose behalf a caller's heavy work takes its turns: the user, in the caller's default workspace. */
-export function requesterOf(caller: Caller): Requester {
-  return { workspaceId: caller.memberships[0]?.workspace_id ?? '', userId: caller.userId }
-}
-
-/**
- * The requester of a call without a token. All visitors together count as one workspace, and each address as a user.
- */
-export function visitor(address: string): Requester {
-  return { workspaceId: '', userId: address }
-}
 
 /** The reason of an aborted call: its client no longer waits for the answer. */
 export class ClientGone extends Error {

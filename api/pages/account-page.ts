@@ -4,7 +4,7 @@ import { scopes } from '../../shared/auth/scopes.ts'
 import type { SignedIn } from '../../shared/auth/sessions.ts'
 import { onBehalfOf } from '../../shared/turns/requester.ts'
 import type { Bucket } from '../http/rate-limit.ts'
-import { closeSignal, requesterOf } from '../http/requesters.ts'
+import { closeSignal } from '../http/requesters.ts'
 import {
   type Browser,
   browserOf,
@@ -151,7 +151,7 @@ async function signedIn(
   const memberships = await membershipsOf(call.service.database, user.userId)
   const caller = { ...user, tokenId: '', credentialId: '', scopes, expiresAt: null, clientName: null, memberships }
   const accountCall = { ...call, user, caller, sessionId, csrfToken, account: { email: user.email, csrfToken } }
-  return onBehalfOf(requesterOf(caller), () => handle(accountCall, browser), { signal: closeSignal(call.response) })
+  return onBehalfOf(caller.userId, () => handle(accountCall, browser), { signal: closeSignal(call.response) })
 }
 
 /**

@@ -3,7 +3,7 @@ import { Refusal } from '../../shared/errors/errors.ts'
 import { isStorable } from '../../shared/schema/strings.ts'
 import { onBehalfOf } from '../../shared/turns/requester.ts'
 import { discardRest } from '../http/request-body.ts'
-import { addressOf, closeSignal, visitor } from '../http/requesters.ts'
+import { addressOf, closeSignal } from '../http/requesters.ts'
 import type { Service } from '../http/service.ts'
 import { pageHeaders } from './headers.ts'
 import type { Form, Page, PageAnswer } from './page.ts'
@@ -50,7 +50,7 @@ async function servePage(context: { service: Service; page: Page }, request: Req
     query: storableQuery(request),
     form: () => readForm({ request, response, maxBytes: page.formMaxBytes ?? usualMaxBytes }),
   }
-  const visit = () => onBehalfOf(visitor(addressOf(request)), () => handle(call), { signal: closeSignal(response) })
+  const visit = () => onBehalfOf(addressOf(request), () => handle(call), { signal: closeSignal(response) })
   const answer = await visit().finally(() => discardRest(request))
   if (answer) send(response, answer)
 }

@@ -29,16 +29,14 @@ export async function deleteAttachment(
 ): Promise<{ workspaceId: string; documentIds: string[] }> {
   const { tx } = context
   const { id, caller, force } = input
-  // The edits are of many documents.
-  const ahead = context.ahead.ofMany
   const attachment = await requireAttachment(tx, { id, caller })
   requireWriter(caller, attachment.workspace_id)
   const documentIds = force ? await lockReferencing(tx, attachment) : await requireUnreferenced(tx, attachment)
   for (const documentId of documentIds) {
     const edit = async ({ text }: StoredBody) => ({
-      text: await ahead.result(removingImages, { text, attachmentId: id }),
+      text: await context.ahead.result(removingImages, { text, attachmentId: id }),
     })
-    await commitBody({ ...context, ahead }, { documentId, caller, edit })
+    await commitBody(context, { documentId, caller, edit })
   }
   await deleteAttachmentRow(tx, attachment)
   return {

@@ -11,9 +11,9 @@ const cost = { N: 131_072, r: 8, p: 1, maxmem: 256 * 1024 * 1024 }
 const keyLength = 32
 const form = /^scrypt\$(\d{1,7})\$([A-Za-z0-9_-]+)\$([A-Za-z0-9_-]+)$/
 
-// A derivation takes 128 MiB and one of the four threads of Node's pool, so derivations wait for their turn. At most 40
-// wait, and at most 10 of one address: an attacker who tries passwords keeps nobody else from signing in.
-const turns = new Turns({ atOnce: 2, ofOneUser: 1, waiting: 40, waitingOfOneUser: 10, patienceMs: 30_000 })
+// A derivation takes 128 MiB and one of the four threads of Node's pool, so derivations wait for their turn. One of an
+// address runs at a time and 10 wait: an attacker who tries passwords keeps nobody else from signing in.
+const turns = new Turns({ atOnce: 2, ofOneUser: 1, waiting: 200, waitingOfOneUser: 10, patienceMs: 30_000 })
 
 /**
  * Hashes a password with a fresh salt: `scrypt$<N>$<salt>$<key>`, base64url. Refuses with 503 `service_unavailable`

@@ -48,6 +48,11 @@ export function changeBody({ from, to }: TwoTexts): BodyChange {
   }
 }
 
+/** Adds the change to an edit that a thread has made, so that the two need one thread. */
+export function withChange<E extends { text: string }>(from: string, edited: E): E & { change: BodyChange } {
+  return { ...edited, change: changeBody({ from, to: edited.text }) }
+}
+
 /**
  * Changes a body and returns the same facts as `changeBody`. Costs in proportion to the windows that differ, apart from
  * the new version. Null when there is no window.

@@ -3,7 +3,7 @@ import type { Transaction } from '../database/database.ts'
 import type { DocumentRow } from '../documents/queries.ts'
 import { documentNotFound, requireLockedDocument } from '../documents/require.ts'
 import { requireAttachments } from './attachment-references.ts'
-import { changing } from './change.ts'
+import { type BodyChange, changing } from './change.ts'
 import type { CommitContext } from './consequence.ts'
 import { blockIdsOfStep } from './manifest.ts'
 import type { NamedAttachments } from './normalise-state.ts'
@@ -13,9 +13,9 @@ import { StoredBody } from './stored-body.ts'
 
 /**
  * A result of an edit that has the stored text of the new body, and the `attachments` that its nodes name. The commit
- * checks that newly named attachments exist.
+ * checks that newly named attachments exist. It computes the `change` where the edit has not.
  */
-export type Edited = { text: string; attachments?: NamedAttachments }
+export type Edited = { text: string; attachments?: NamedAttachments; change?: BodyChange }
 
 export type Commit<E extends Edited, Found = undefined> = {
   documentId: string
@@ -74,7 +74,7 @@ export async function commitBody<E extends Edited, Found = undefined>(
   const edited = await commit.edit(current, found)
   const { text, attachments: named } = edited
   const texts = { from: current.text, to: text }
-  const change = text === current.text ? null : await context.ahead.result(changing, texts)
+  const change = text === current.text ? null : (edited.change ?? (await context.ahead.result(changing, texts)))
   if (change !== null && named) {
     await requireAttachments(tx, { workspaceId: before.workspace_id, ids: change.shown, named })
   }

@@ -3,6 +3,7 @@ import { type Computation, ComputationLimitError, computation } from '../computa
 import type { DocumentLabels } from '../documents/front-matter.ts'
 import type { BodyLimits } from './body-limits.ts'
 import { canonicalJson, documentToLines, linesToDocument } from './canonical.ts'
+import { type BodyChange, withChange } from './change.ts'
 import type { BlockNode, DocNode, Warning } from './document.ts'
 import { renderHtml } from './html.ts'
 import { type Assembled, assemble } from './markdown/from-markdown.ts'
@@ -43,6 +44,8 @@ export type WrittenBody = Pick<Normalised<DocNode>, 'nodes' | 'characters' | 'at
   text: string
   /** The new body as Markdown, for the answer; null for an input in JSON and for a new document. */
   markdown: { content: string; warnings: Warning[] } | null
+  /** The change of the stored body; absent for a new document. */
+  change?: BodyChange
 }
 
 /**
@@ -93,9 +96,11 @@ export function writeBody({ format, content, storedText, anchors, ids = 'strict'
     format === 'tiptap-json' ? fromJson(content, context) : fromStoredMarkdown(content, { ...context, stored })
   const { lines, warnings } = withIdentity(made, { format, stored, ids })
   const body = bodyOf(lines, { ...made, warnings })
-  if (storedText === null || format === 'tiptap-json') return body
+  if (storedText === null) return body
+  const changed = withChange(storedText, body)
+  if (format === 'tiptap-json') return changed
   const shown = linesToMarkdown(lines, { anchors })
-  return { ...body, markdown: { content: shown.markdown, warnings: shown.warnings } }
+  return { ...changed, markdown: { content: shown.markdown, warnings: shown.warnings } }
 }
 
 function fromJson(json: string, context: BodyLimits & { path: string }): Assembled {

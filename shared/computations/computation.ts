@@ -21,14 +21,6 @@ export function computation<Input, Output>(
   return { ...declared, name: declared.run.name }
 }
 
-/** A computation whose limit is the limit of `declared`, but at most `mostMs` milliseconds of processor time. */
-export function limited<Input, Output>(
-  declared: Computation<Input, Output>,
-  mostMs: number,
-): Computation<Input, Output> {
-  return { ...declared, cpuMs: (input) => Math.min(declared.cpuMs(input), mostMs) }
-}
-
 /**
  * Thrown when a computation exceeds its limit on processor time or memory. The same input would exceed the limit again.
  */

@@ -21,9 +21,8 @@ type CopyContext = {
   config: QuotaLimits & Pick<Config, 'QUOTA_ATTACHMENT_BYTES' | 'ATTACHMENT_MAX_BYTES'>
 }
 
-// A copy in a local directory may take one of the four threads of Node's pool, so copies wait for their turn. A
-// duplicate copies one file after another, so the turns of a long duplicate alternate with those of others.
-const turns = new Turns({ atOnce: 2, waiting: 64, waitingOfOneUser: 8, patienceMs: 30_000 })
+// A copy in a local directory may take one of the four threads of Node's pool, so copies wait for their turn.
+const turns = new Turns({ atOnce: 2, ofOneUser: 2, waiting: 64, waitingOfOneUser: 8, patienceMs: 30_000 })
 
 /**
  * Copies the bytes of attachments for one new document of their workspace, while no lock is held. A file that is gone

@@ -91,7 +91,7 @@ function hasText(node: BodyNode): boolean {
 }
 
 /**
- * A function that makes the digests of stored bodies. In a write, which holds locks, it calls `Ahead.ofMany` with
+ * A function that makes the digests of stored bodies. In a write, which holds locks, it is `Ahead.result` with
  * `digesting` (shared/computations/ahead.ts). Elsewhere it is `digestInThread`.
  */
 export type MakeDigests = (bodies: { texts: readonly string[] }) => Promise<Digest[]>

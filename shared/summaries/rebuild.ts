@@ -37,7 +37,7 @@ export async function rebuildDeterministic(
   const locked = await lockRebuild(context, rebuild)
   const { target, over } = locked
   const source = requireHeading(locked.source)
-  const makeDigests: MakeDigests = (bodies) => ahead.ofMany.result(digesting, bodies)
+  const makeDigests: MakeDigests = (bodies) => ahead.result(digesting, bodies)
   const summary = {
     ...(await derive(tx, { target, source, computeText: ahead.result, makeDigests })),
     generator: 'deterministic' as const,

@@ -94,10 +94,9 @@ async function summaryNow(
 ): Promise<{ version: string; derived: DerivedSummary } | null> {
   const source = await findContainer(database, container)
   if (source === 'gone') return null
-  const requester = { workspaceId: container.workspaceId, userId: String(container.id) }
   const summarise = () => summariseContainer(database, { container, source, makeDigests: digestInThread })
   try {
-    return { version: source.version, derived: await onBehalfOf(requester, summarise) }
+    return { version: source.version, derived: await onBehalfOf(container.workspaceId, summarise) }
   } catch (error) {
     if (error instanceof ComputationLimitError) return null
     throw error

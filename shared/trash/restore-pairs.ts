@@ -49,7 +49,7 @@ export async function restorePairs(
   { entry: key, contents, left }: RestoredPairs,
 ): Promise<boolean> {
   if (contents.set_ids.length === 0) return false
-  const { tx, consequences } = context
+  const { tx, ahead, consequences } = context
   const workspaceId = key.workspace_id
   const pairs = await queries.pairsOfEntry(tx, key)
   const isWhole = ({ target_id, source_id, target_exists, source_exists }: queries.KeptPair) =>
@@ -70,7 +70,6 @@ export async function restorePairs(
   }
   while (await queries.restoreSlice(tx, { key, tables, places: {} }));
   const outdated = pairs.filter((pair) => isWhole(pair) && !pair.is_current)
-  const ahead = outdated.length > 1 ? context.ahead.ofMany : context.ahead
   for (const { target_id, source_id } of outdated) {
     const documents = await lockDocuments(tx, { workspaceId, documentIds: [target_id, source_id] })
     const target = documents.find(({ id }) => id === target_id)

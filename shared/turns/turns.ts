@@ -1,89 +1,89 @@
+import pLimit, { type LimitFunction } from 'p-limit'
 import { Refusal } from '../errors/errors.ts'
-import { type Capacity, FairQueue, type Requester } from './fair-queue.ts'
-import { tooManyParallel } from './parallel-calls.ts'
 import { currentCall } from './requester.ts'
 
-/** The bounds of the queue, and the longest time that the work of a request waits for its turn, in milliseconds. */
-type Limits = Capacity & { patienceMs: number }
+/**
+ * The most pieces of work that run at a time, and that wait when a request comes. `patienceMs` is the longest time that
+ * the work of a request waits, in milliseconds. What is absent has no limit.
+ */
+type Limits = {
+  atOnce?: number
+  ofOneUser: number
+  waiting?: number
+  waitingOfOneUser?: number
+  patienceMs?: number
+}
+
+const unlimited = { atOnce: Infinity, waiting: Infinity, waitingOfOneUser: Infinity, patienceMs: 2 ** 31 - 1 }
 
 /**
- * Bounds the heavy work that runs at a time in this process, in an order that is fair to workspaces and their users
- * (api/guide/limits.md#turns). A request that finds the queue full, or waits for too long, is refused: with 429
- * `rate_limited` if its user has other work in the queue, otherwise with 503 `service_unavailable`. Work outside a
- * request, such as a job, waits as long as necessary.
+ * Bounds the work that runs at a time in this process, and that of each user (api/guide/limits.md#turns). So a user
+ * with a thousand pieces of work delays another user only by the few that run. A request that finds too much waiting,
+ * or waits for too long, is refused: with 429 `rate_limited` if its user has other work here, otherwise with 503
+ * `service_unavailable`. Work outside a request, such as a job, waits as long as necessary.
  */
 export class Turns {
-  readonly #limits: Limits
-  readonly #queue: FairQueue<Piece>
+  readonly #limits: Required<Limits>
+  readonly #all: LimitFunction
+  readonly #users = new Map<string, LimitFunction>()
 
   constructor(limits: Limits) {
-    this.#limits = limits
-    this.#queue = new FairQueue(limits)
+    this.#limits = { ...unlimited, ...limits }
+    this.#all = pLimit(this.#limits.atOnce)
   }
 
   /** The numbers of pieces of work that run and that wait. */
   get state(): { running: number; waiting: number } {
-    return { running: this.#queue.running, waiting: this.#queue.length }
+    const users = [...this.#users.values()]
+    const waiting = users.reduce((sum, { pendingCount }) => sum + pendingCount, this.#all.pendingCount)
+    return { running: this.#all.activeCount, waiting }
   }
 
   /**
-   * Waits for a turn of the current requester and then runs `work`. When the client no longer waits for the answer, the
-   * work leaves the queue and the promise rejects with the reason of the client's signal.
+   * Waits for a turn of the current user and then runs `work`. Rejects with the reason of the client's signal as soon
+   * as the client no longer waits for the answer.
    */
   async run<T>(work: () => Promise<T>): Promise<T> {
-    const { requester, signal } = currentCall()
+    const { userId, signal } = currentCall()
     signal?.throwIfAborted()
-    await this.#wait(requester, signal)
-    try {
-      return await work()
-    } finally {
-      this.#queue.end(requester)
-      this.#startNext()
-    }
-  }
+    const user = this.#users.get(userId) ?? pLimit(this.#limits.ofOneUser)
+    const { waiting, waitingOfOneUser, patienceMs } = this.#limits
+    const isFull = user.pendingCount >= waitingOfOneUser || this.state.waiting >= waiting
+    if (signal !== null && isFull) throw user.activeCount > 0 ? tooManyParallel() : noTurn()
+    this.#users.set(userId, user)
 
-  #wait(requester: Requester, signal: AbortSignal | null): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const leave = (reason: () => unknown) => {
-      if (this.#queue.remove(piece)) piece.refuse(reason())
+    const { promise: refused, reject: refuse } = Promise.withResolvers<never>()
+    const wait = new AbortController()
+    const onTimeout = () => wait.abort(user.activeCount + user.pendingCount > 1 ? tooManyParallel() : noTurn())
+    const onGone = () => wait.abort(signal?.reason)
+    const timer = signal === null ? undefined : setTimeout(onTimeout, patienceMs)
+    wait.signal.addEventListener('abort', () => refuse(wait.signal.reason))
+    signal?.addEventListener('abort', onGone)
+    const ended = user(() =>
+      this.#all(async () => {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', onGone)
+        return wait.signal.aborted ? refused : work()
+      }),
+    )
+    const forget = () => {
+      if (user.activeCount + user.pendingCount === 0) this.#users.delete(userId)
     }
-    const onAbort = () => leave(() => signal?.reason)
-    const isRequest = signal !== null
-    const timer = isRequest ? setTimeout(() => leave(() => this.#busy(requester)), this.#limits.patienceMs) : undefined
-    const settle = () => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', onAbort)
-    }
-    const piece: Piece = {
-      requester,
-      start() {
-        settle()
-        resolve()
-      },
-      refuse(reason) {
-        settle()
-        reject(reason)
-      },
-    }
-    signal?.addEventListener('abort', onAbort)
-    const refused = this.#queue.add(requester, piece, { unbounded: !isRequest })
-    refused?.refuse(this.#busy(refused.requester))
-    this.#startNext()
-    return promise
-  }
-
-  #busy(requester: Requester): Refusal {
-    if (this.#queue.workOf(requester) > 0) return tooManyParallel()
-    return new Refusal('service_unavailable', { headers: { 'Retry-After': '30' }, cause: 'no turn was free' })
-  }
-
-  #startNext(): void {
-    for (let next = this.#queue.take(); next !== null; next = this.#queue.take()) next.item.start()
+    ended.then(forget, forget)
+    return Promise.race([ended, refused])
   }
 }
 
-/**
- * A piece of work in the queue: `start` is called when its turn comes, `refuse` when it leaves the queue without a
- * turn.
- */
-type Piece = { requester: Requester; start: () => void; refuse: (reason: unknown) => void }
+function tooManyParallel(): Refusal {
+  // Different pauses, so that not all come again at once.
+  const seconds = Math.random() < 0.5 ? 1 : 2
+  return new Refusal('rate_limited', {
+    message: 'Too many parallel requests. Send fewer at a time.',
+    details: { bucket: 'concurrency', retry_after: seconds },
+    headers: { 'Retry-After': String(seconds) },
+  })
+}
+
+function noTurn(): Refusal {
+  return new Refusal('service_unavailable', { headers: { 'Retry-After': '30' }, cause: 'no turn was free' })
+}

@@ -33,21 +33,20 @@ t.test('a computation that ends after its limit is refused, also when the event 
 
 t.test('a call limits all that is computed in it, so no computation escapes the limit of a worker', async (t) => {
   const patient = { ...echoing, cpuMs: () => 600_000 }
-  const requester = { workspaceId: 'w', userId: 'u' }
-  const inner = () => onBehalfOf({ workspaceId: 'other', userId: 'u' }, () => compute(patient, 'endless'))
+  const inner = () => onBehalfOf('other', () => compute(patient, 'endless'))
   await t.rejects(
-    onBehalfOf(requester, () => compute(patient, 'endless'), { mostMs: 200 }),
+    onBehalfOf('u', () => compute(patient, 'endless'), { mostMs: 200 }),
     /too much time/,
   )
-  await t.rejects(onBehalfOf(requester, inner, { mostMs: 200 }), /too much time/)
+  await t.rejects(onBehalfOf('u', inner, { mostMs: 200 }), /too much time/)
 })
 
-t.test('a thread is free for another workspace while one keeps the rest busy', async (t) => {
-  const busy = (n: number) => onBehalfOf({ workspaceId: 'busy', userId: `${n}` }, () => compute(echoing, 'endless'))
+t.test('a thread is free for another user while one keeps the rest busy', async (t) => {
+  const busy = () => onBehalfOf('busy', () => compute(echoing, 'endless'))
   let ended = 0
-  const all = Array.from({ length: 6 }, (_, n) => busy(n).catch(() => (ended += 1)))
-  t.equal(await onBehalfOf({ workspaceId: 'small', userId: 'u' }, () => compute(echoing, 'x')), 'x')
-  t.ok(ended <= 2, `${ended} pieces of the busy workspace ended first`)
+  const all = Array.from({ length: 6 }, () => busy().catch(() => (ended += 1)))
+  t.equal(await onBehalfOf('small', () => compute(echoing, 'x')), 'x')
+  t.ok(ended <= 2, `${ended} pieces of the busy user ended first`)
   await Promise.all(all)
 })
 

@@ -11,7 +11,7 @@ import { zip } from '../support/zips.ts'
 
 /** Runs `work` in a turn on behalf of a user's request. */
 function ask<T>(turns: Turns, userId: string, work: () => Promise<T>): Promise<T> {
-  return onBehalfOf({ workspaceId: 'one', userId }, () => turns.run(work), { signal: new AbortController().signal })
+  return onBehalfOf(userId, () => turns.run(work), { signal: new AbortController().signal })
 }
 
 const roomy = { waiting: 100, waitingOfOneUser: 100 }
@@ -64,38 +64,43 @@ t.test('whoever gets no turn is told to come back, and work that fails gives its
   t.equal(await ask(turns, 'bob', async () => 'done'), 'done')
 })
 
-t.test('a full queue sends away what comes, but never for the surplus of another workspace', async (t) => {
-  const turns = new Turns({ atOnce: 1, waiting: 2, waitingOfOneUser: 2, patienceMs: 60_000 })
+t.test('the surplus of one user is sent away, and delays another user by what runs alone', async (t) => {
+  const turns = new Turns({ atOnce: 1, ofOneUser: 1, waiting: 3, waitingOfOneUser: 2, patienceMs: 60_000 })
   const order: string[] = []
   let end = () => {}
   const busy = ask(turns, 'ada', () => new Promise<void>((resolve) => (end = resolve)))
+  await settled()
   const asked = ['a1', 'a2', 'a3'].map((name) => ask(turns, 'ada', async () => order.push(name)))
   const refused = { code: 'rate_limited', details: { bucket: 'concurrency' } }
   await t.rejects(asked[2] as Promise<number>, refused, 'the third of a user who may have two')
-  const other = { workspaceId: 'two', userId: 'bob' }
-  const small = onBehalfOf(other, () => turns.run(async () => order.push('b1')), {
-    signal: new AbortController().signal,
-  })
-  await t.rejects(asked[1] as Promise<number>, refused, 'the last of whoever has the most makes room')
+  const small = ask(turns, 'bob', async () => order.push('b1'))
+  await settled()
+  await t.rejects(
+    ask(turns, 'eve', async () => {}),
+    { code: 'service_unavailable' },
+    'the process is full',
+  )
+  const job = onBehalfOf('ada', () => turns.run(async () => order.push('job')))
   end()
-  await Promise.all([busy, asked[0], small])
-  t.strictSame(order, ['b1', 'a1'])
+  await Promise.all([busy, asked[0], asked[1], small, job])
+  t.strictSame(order, ['b1', 'a1', 'a2', 'job'], 'a job waits as long as necessary')
+  t.strictSame(turns.state, { running: 0, waiting: 0 })
 })
 
 t.test('what nobody waits for any more leaves the queue', async (t) => {
-  const turns = new Turns({ ...roomy, atOnce: 1, patienceMs: 60_000 })
+  const turns = new Turns({ ...roomy, atOnce: 1, ofOneUser: 1, patienceMs: 60_000 })
   let end = () => {}
   const busy = ask(turns, 'ada', () => new Promise<void>((resolve) => (end = resolve)))
   const gone = new AbortController()
-  const left = onBehalfOf({ workspaceId: 'one', userId: 'bob' }, () => turns.run(async () => t.fail()), {
+  const left = onBehalfOf('bob', () => turns.run(async () => t.fail()), {
     signal: gone.signal,
   })
-  t.strictSame(turns.state, { running: 1, waiting: 1 })
+  await settled()
   gone.abort(new Error('gone'))
   await t.rejects(left, /gone/)
-  t.strictSame(turns.state, { running: 1, waiting: 0 })
   end()
   await busy
+  t.equal(await ask(turns, 'bob', async () => 'next'), 'next')
 })
 
 /** Waits until all work that needs no timer has run. */

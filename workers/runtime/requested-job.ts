@@ -162,10 +162,8 @@ class Attempt<Source extends object, Result> {
     const queue = kind.table.queue.name
     const limit = { mostMs: runtime.config.WORKER_COMPUTE_MS }
     if (!(await jobs.claim(runtime.database, { ...this.#row, queue, job }))) return this.#settle({ end: null })
-    const { workspace_id: workspaceId, job_id: userId } = job.data
     try {
-      // Computations of different workspaces take turns, and so do the computations of different jobs of one workspace.
-      return await onBehalfOf({ workspaceId, userId }, async () => this.#settle(await this.#propose()), limit)
+      return await onBehalfOf(job.data.workspace_id, async () => this.#settle(await this.#propose()), limit)
     } catch (error) {
       return this.#fail(error)
     }

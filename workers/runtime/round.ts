@@ -77,14 +77,12 @@ export async function deriveRound<Source extends ProjectionSource, Result>(
   return { ends, large: [...large, ...begun] }
 }
 
-// Computes one result, when it is the turn of the document. Workspaces take turns, and so do the documents of one
-// workspace.
+// Computes one result on behalf of the workspace, so that no workspace keeps those of others from the threads.
 function computeOne<Source extends ProjectionSource, Result>(
   { projection, runtime }: Deriving<Source, Result>,
   input: ProjectionInput<Source>,
 ): Promise<Result> {
-  const { workspace_id: workspaceId, document_id: userId } = input.job
-  return onBehalfOf({ workspaceId, userId }, () => compute(projection.compute, input), {
+  return onBehalfOf(input.job.workspace_id, () => compute(projection.compute, input), {
     mostMs: runtime.config.WORKER_COMPUTE_MS,
   })
 }

@@ -16,10 +16,6 @@ export type Sweep = {
   sweep: (runtime: Runtime) => Promise<number>
 }
 
-// The requester of the computations of a sweep, which belongs to no workspace. A sweep that computes for a workspace
-// names that workspace itself.
-const operator = { workspaceId: '', userId: '' }
-
 /**
  * Makes a worker of a sweep and schedules it. When several runs were missed because no worker ran, a single run makes
  * up for all of them.
@@ -28,7 +24,7 @@ export function defineSweep({ queue, cron, scheduled = () => true, sweep }: Swee
   const worker = defineWorker<object>({
     queue,
     async run(runtime, job) {
-      const count = await onBehalfOf(operator, () => sweep(runtime), { mostMs: runtime.config.WORKER_COMPUTE_MS })
+      const count = await onBehalfOf('', () => sweep(runtime), { mostMs: runtime.config.WORKER_COMPUTE_MS })
       runtime.log.info({ queue: queue.name, count }, 'swept')
       await inTransaction(runtime.database, (tx) => completeAttempt(tx, { runtime, queue, job }))
       return 'done'

@@ -1,6 +1,7 @@
 import { BlockLines } from '../../../shared/body/block-lines.ts'
 import { type BlockDescription, currentBlockHash, describeBlock } from '../../../shared/body/blocks.ts'
 import { textVersion } from '../../../shared/body/canonical.ts'
+import { withChange } from '../../../shared/body/change.ts'
 import type { Edited } from '../../../shared/body/commit.ts'
 import { answerWarnings } from '../../../shared/body/document.ts'
 import {
@@ -80,7 +81,7 @@ export function editText(edit: Editing): BlockWrite {
   const text = body.toLines().join('\n')
   const shown = { insert: results[0]?.block_ids ?? [], change: [edit.blockId], delete: [], batch: [] }[edit.op]
   const blocks = presented(body, { ids: shown, document: { id: edit.documentId, text } })
-  return { text, attachments, results, warnings: answerWarnings(warnings), blocks }
+  return withChange(edit.text, { text, attachments, results, warnings: answerWarnings(warnings), blocks })
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Ahead } from '../../computations/ahead.ts'
 import { type Computation, ComputationLimitError, computation } from '../../computations/computation.ts'
 import { BlockLines } from '../block-lines.ts'
 import type { BodyLimits } from '../body-limits.ts'
+import { withChange } from '../change.ts'
 import type { Edited } from '../commit.ts'
 import { answerWarnings, type Warning } from '../document.ts'
 import { requireHash } from '../edit.ts'
@@ -50,7 +51,8 @@ export function editBody({ text, version, edits, limits }: StoredEditing): TextE
     return { index, block_ids: ids.slice(0, namedBlocks), count }
   })
   const { warnings, attachments } = adding
-  return { text: body.toLines().join('\n'), attachments, applied, warnings: answerWarnings(warnings) }
+  const edited = { text: body.toLines().join('\n'), attachments, applied, warnings: answerWarnings(warnings) }
+  return withChange(text, edited)
 }
 
 type StoredEditing = TextEditing & { text: string; version: string }

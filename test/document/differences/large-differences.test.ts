@@ -6,8 +6,6 @@ import { onBehalfOf } from '../../../shared/turns/requester.ts'
 import { t } from '../../support/tap.ts'
 import { doc, p, text } from '../build.ts'
 
-const requester = { workspaceId: 'wsp_1', userId: 'usr_1' }
-
 t.test('texts whose words take long to compare do not hold up the event loop', async (t) => {
   const pair = rewritten([p(words(12_000))])
   const before = computationLoad().ends.done
@@ -19,14 +17,14 @@ t.test('bodies whose words take too long to compare still show which blocks diff
   const pair = rewritten([p('first'), p(`before ${'漢字'.repeat(500_000)}`), p('last')])
   // To find these words takes many times as long as allowed here, and to compare the blocks takes a small part of it.
   const limit = { mostMs: 250 }
-  const { blocks } = JSON.parse(await onBehalfOf(requester, () => differenceText(pair, { format: 'json' }), limit))
+  const { blocks } = JSON.parse(await onBehalfOf('usr_1', () => differenceText(pair, { format: 'json' }), limit))
   t.equal(blocks.length, 3)
   for (const { op, before, after, ...others } of blocks) {
     t.equal(op, 'modified')
     t.not(before.content[0].text, after.content[0].text)
     t.notOk(others.hunks ?? others.children)
   }
-  const asMarkdown = onBehalfOf(requester, () => differenceText(pair, { format: 'markdown' }), { mostMs: 0 })
+  const asMarkdown = onBehalfOf('usr_1', () => differenceText(pair, { format: 'markdown' }), { mostMs: 0 })
   await t.rejects(asMarkdown, { name: 'ComputationLimitError' })
 })
 

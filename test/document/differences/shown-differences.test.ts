@@ -128,8 +128,7 @@ t.test('a large difference does not hold up other requests, and is cut or shown 
   t.equal(within.left, 2, 'what has no room does not hide what comes behind it')
   t.match(within.html, 'smaller')
   const limit = { mostMs: 0 }
-  const requester = { workspaceId: 'wsp_1', userId: 'usr_1' }
-  t.equal(await onBehalfOf(requester, () => shownDifference(pair, '/d/doc_1'), limit), null)
+  t.equal(await onBehalfOf('usr_1', () => shownDifference(pair, '/d/doc_1'), limit), null)
 })
 
 function show(from: unknown[], to: unknown[]) {
