@@ -78,7 +78,7 @@ export class UpdateGate {
    */
   async #try(connection: EditorConnection, bytes: Uint8Array): Promise<number | null> {
     const { document } = connection
-    const { userId, workspaceId } = connection.context.editor
+    const { userId } = connection.context.editor
     if (await isSpent(this.#tried, userId)) return null
     const before = process.threadCpuUsage()
     // A thread gets a copy of the whole buffer below an array, so the update is copied out of its message.
@@ -91,10 +91,9 @@ export class UpdateGate {
     }
     document.on('update', see)
     const signal = AbortSignal.timeout(patienceMs)
-    const requester = { workspaceId, userId }
     try {
       const ms = await this.#messages.aside(connection, () =>
-        onBehalfOf(requester, () => compute(trying, input), { signal }),
+        onBehalfOf(userId, () => compute(trying, input), { signal }),
       )
       await this.#tried.penalty(userId, encodingMs + (ms ?? 0))
       if (ms === null) throw new RefusedUpdate('refused on the copy')
