@@ -62,7 +62,7 @@ async function announce(
   const { workspaceId, rows } = input
   const documents = rows.map(eventDocument)
   const rowNos = await recordEvents(context.tx, { workspaceId, name: 'document.created', documents })
-  markStale(context, {
+  await markStale(context, {
     workspaceId,
     changes: ['body'],
     documents: rows.map(({ id }, index) => ({ id, eventRowNo: rowNos[index] ?? 0, quiet: true })),

@@ -99,5 +99,5 @@ async function announce(
     if (earlier.knowledge_base_id === document.knowledge_base_id) return []
     return [{ id: document.id, eventRowNo: rowNos[index] ?? 0, quiet: isQuiet(earlier, document) }]
   })
-  markStale(context, { workspaceId: location.workspace_id, changes: ['location'], documents: changed })
+  await markStale(context, { workspaceId: location.workspace_id, changes: ['location'], documents: changed })
 }

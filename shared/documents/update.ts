@@ -175,5 +175,5 @@ async function announce(context: Context, before: DocumentRow, document: Documen
     ...(before.knowledge_base_id === document.knowledge_base_id ? [] : (['location'] as const)),
   ]
   const documents = [{ id: document.id, eventRowNo, quiet }]
-  markStale(context, { workspaceId: document.workspace_id, changes, documents })
+  await markStale(context, { workspaceId: document.workspace_id, changes, documents })
 }

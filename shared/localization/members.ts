@@ -126,7 +126,7 @@ export async function announceMember(
     name: 'document.metadata.updated',
     documents: [eventDocument(document)],
   })
-  markStale(context, { workspaceId, changes, documents: [{ id: document.id, eventRowNo, quiet: true }] })
+  await markStale(context, { workspaceId, changes, documents: [{ id: document.id, eventRowNo, quiet: true }] })
 }
 
 async function setOf(db: Queryable, document: DocumentRow): Promise<SetMembers | null> {

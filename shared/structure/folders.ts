@@ -165,7 +165,7 @@ async function moveContents(
     name: 'document.metadata.updated',
     documents: documents.map(eventDocument),
   })
-  markStale(context, {
+  await markStale(context, {
     workspaceId,
     changes: ['location'],
     documents: documents.map(({ id }, index) => ({ id, eventRowNo: rowNos[index] ?? 0, quiet: true })),

@@ -151,7 +151,7 @@ async function announce(context: RestorationContext, { entry, contents }: Restor
     if (documents.length < documentIds.length) throw new Error(`documents of ${entry.id} were not restored`)
     const recorded = documents.map(eventDocument)
     const rowNos = await recordEvents(tx, { workspaceId, name: 'document.created', documents: recorded })
-    markStale(context, {
+    await markStale(context, {
       workspaceId,
       changes: ['body'],
       documents: documents.map(({ id }, index) => ({ id, eventRowNo: rowNos[index] ?? 0, quiet: true })),
