@@ -1,7 +1,8 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { Database } from '../../shared/database/database.ts'
-import { failedRequestedJobs, lags, liveProcesses, queueLoads, sizes } from '../../shared/health/queries.ts'
+import { failedRequestedJobs, lags, liveProcesses, sizes } from '../../shared/health/queries.ts'
 import { durationBounds, jobOutcomes } from '../../shared/jobs/metrics.ts'
+import { queueLoads } from '../../shared/jobs/reads.ts'
 import { outdatedDocuments } from '../../shared/search/index/reindex.ts'
 
 // The age, in milliseconds, up to which figures from the database are kept in memory and served again.

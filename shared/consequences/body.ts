@@ -22,6 +22,6 @@ export const bodyConsequences: readonly BodyConsequence[] = [
   notifyLiveEditors,
   // summary_jobs, translation_jobs: open jobs that people asked for and whose source the write changes end as obsolete.
   endJobsOfChangedBody,
-  // stale_projections, then pgboss.job: projections are marked as stale, and their jobs are enqueued.
+  // stale_projections, then the jobs of pg-boss: projections are marked as stale, and their jobs are enqueued.
   staleAfterWrite,
 ]

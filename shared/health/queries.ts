@@ -20,53 +20,6 @@ export function appliedMigrations(db: Queryable): Promise<readonly string[]> {
   return db.anyFirst(sql.type(row(Type.Object({ name: Type.String() })))`SELECT name FROM schema_migrations`)
 }
 
-/** The names of all queues of pg-boss. */
-export function queueNames(db: Queryable): Promise<readonly string[]> {
-  return db.anyFirst(sql.type(row(Type.Object({ name: Type.String() })))`SELECT name FROM pgboss.queue`)
-}
-
-/** The version of pg-boss's schema in the database. */
-export function queueSchemaVersion(db: Queryable): Promise<number> {
-  return db.oneFirst(sql.type(row(Type.Object({ version: Type.Integer() })))`SELECT version FROM pgboss.version`)
-}
-
-const QueueLoadRow = row(
-  Type.Object({
-    name: Type.String(),
-    waiting: Type.Integer(),
-    oldest_seconds: Type.Number(),
-    active: Type.Integer(),
-    dead: Type.Integer(),
-  }),
-)
-
-/**
- * The load of each of our queues, which are the queues with a dead-letter queue. The load is the number of waiting
- * jobs, the seconds since the oldest waiting job became due, and the numbers of running and dead jobs. A partial index
- * without finished jobs serves each count. Dead jobs are kept for weeks, so at most 10,000 dead jobs are counted.
- */
-export function queueLoads(db: Queryable) {
-  return db.any(sql.type(QueueLoadRow)`
-    SELECT queue.name, waiting.count AS waiting, waiting.oldest_seconds, active.count AS active, dead.count AS dead
-    FROM pgboss.queue
-    CROSS JOIN LATERAL (
-      SELECT count(*),
-        coalesce(extract(epoch FROM now() - min(greatest(created_on, start_after))
-          FILTER (WHERE start_after <= now())), 0)::float8 AS oldest_seconds
-      FROM pgboss.job WHERE job.name = queue.name AND state < 'active' AND NOT blocked
-    ) AS waiting
-    CROSS JOIN LATERAL (
-      SELECT count(*) FROM pgboss.job WHERE job.name = queue.name AND state = 'active'
-    ) AS active
-    CROSS JOIN LATERAL (
-      SELECT count(*) FROM (
-        SELECT FROM pgboss.job WHERE job.name = queue.dead_letter AND state < 'active' AND NOT blocked LIMIT 10000
-      ) AS kept
-    ) AS dead
-    WHERE queue.dead_letter IS NOT NULL
-    ORDER BY queue.name`)
-}
-
 const FailedRow = row(Type.Object({ queue: Type.String(), failed: Type.Integer() }))
 
 /**

@@ -1,6 +1,7 @@
 import bossPackage from 'pg-boss/package.json' with { type: 'json' }
 import { type Database, refusedWriteWithin } from '../database/database.ts'
-import { deadLetterOf, queues } from '../jobs/queues.ts'
+import { allQueues } from '../jobs/queues.ts'
+import { queueNames, queueSchemaVersion } from '../jobs/reads.ts'
 import { migrationNames } from '../migrations/migration-files.ts'
 import * as queries from './queries.ts'
 
@@ -12,7 +13,7 @@ export type Readiness = {
 
 type CheckResult = 'ok' | 'failed'
 
-const expectedQueues = Object.values(queues).flatMap((queue) => [queue.name, deadLetterOf(queue)])
+const expectedQueues = allQueues().map(({ name }) => name)
 const patienceMs = 2000
 const refusalMs = 10_000
 
@@ -27,7 +28,7 @@ export async function readiness(database: Database): Promise<Readiness> {
     passes(async () => (await queries.takesWrites(database)) && !refusedWriteWithin(database, refusalMs)),
     passes(async () => containsAll(await queries.appliedMigrations(database), migrationNames())),
     passes(async () => {
-      const [names, version] = await Promise.all([queries.queueNames(database), queries.queueSchemaVersion(database)])
+      const [names, version] = await Promise.all([queueNames(database), queueSchemaVersion(database)])
       return containsAll(names, expectedQueues) && version >= bossPackage.pgboss.schema
     }),
   ])

@@ -1,20 +1,14 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import pg from 'pg'
-import { PgBoss } from 'pg-boss'
-import { deadLetterOf, queues } from './queues.ts'
+import { type JobInsert, PgBoss } from 'pg-boss'
+import { allQueues, type QueueOptions } from './queues.ts'
+import { groupOf } from './send.ts'
 
 /** Queues of earlier versions. The schedules of a queue are deleted with the queue. */
 const retiredQueues = ['sweep.document-counts', 'sweep.document-counts.dead']
 
-/** Our own indexes and triggers on pg-boss's table, which pg-boss knows nothing of. */
-const queueFiles = new URL('../../sql/queues/', import.meta.url)
-
-const failedJobsKeptSeconds = 30 * 86_400
-
 /**
- * Installs or upgrades pg-boss's schema, creates every queue with its dead-letter queue and runs `sql/queues/`. Safe to
- * repeat. Several hosts may call it at once: an advisory lock makes them wait for each other. Throws when pg-boss
- * reports an error.
+ * Installs or upgrades pg-boss's schema, and creates every queue. Safe to repeat. Several hosts may call it at once: an
+ * advisory lock makes them wait for each other. Throws when pg-boss reports an error.
  */
 export async function installQueues(url: string): Promise<void> {
   const guard = new pg.Client(url)
@@ -33,18 +27,29 @@ async function installAlone(url: string): Promise<void> {
   boss.on('error', (error) => errors.push(error))
   await boss.start()
   try {
-    for (const queue of Object.values(queues)) {
-      await boss.createQueue(deadLetterOf(queue), { retryLimit: 0, deleteAfterSeconds: failedJobsKeptSeconds })
-      await boss.createQueue(queue.name, { ...queue.options, deadLetter: deadLetterOf(queue) })
-      const { policy: _immutable, partition: _fixed, ...changeable } = queue.options
-      await boss.updateQueue(queue.name, { ...changeable, deadLetter: deadLetterOf(queue) })
+    for (const { name, options } of allQueues()) {
+      const waiting = await takeOver(boss, name, options)
+      await boss.createQueue(name, options)
+      const { policy: _immutable, partition: _fixed, ...changeable } = options
+      await boss.updateQueue(name, changeable)
+      if (waiting.length > 0) await boss.insert(name, waiting)
     }
     for (const name of retiredQueues) await boss.deleteQueue(name)
-    for (const file of readdirSync(queueFiles).sort()) {
-      await boss.getDb().executeSql(readFileSync(new URL(file, queueFiles), 'utf8'))
-    }
   } finally {
     await boss.stop({ graceful: false })
   }
   if (errors.length > 0) throw new Error('pg-boss could not be installed', { cause: errors[0] })
+}
+
+/**
+ * pg-boss cannot change the policy of a queue. So a queue with another policy is deleted, and the jobs that wait in it
+ * or run are returned for the new queue. Should they be lost here, the sweep of stale projections sends them again.
+ */
+async function takeOver(boss: PgBoss, name: string, { policy = 'standard' }: QueueOptions): Promise<JobInsert[]> {
+  const queue = await boss.getQueue(name)
+  if (queue === null || queue.policy === policy) return []
+  const jobs = await boss.findJobs<object>(name)
+  await boss.deleteQueue(name)
+  const open = jobs.filter(({ state }) => state === 'created' || state === 'retry' || state === 'active')
+  return open.map(({ data, priority, startAfter }) => ({ data, priority, startAfter, group: groupOf(data) }))
 }

@@ -7,10 +7,10 @@
  * | Outcome      | Cause                                             | Written    | What happens next                 |
  * |--------------|---------------------------------------------------|------------|-----------------------------------|
  * | `current`    | the loaded source is still the current source     | the result | nothing: the data are current     |
- * | `behind`     | the source changed; the result is newer than the  | the result | stale; the job of the last write  |
- * |              | stored data, and this was the last round          |            | is queued already                 |
- * | `obsolete`   | the source changed; the result is not newer than  | nothing    | stale; the job of the last write  |
- * |              | the stored data, and this was the last round      |            | is queued already                 |
+ * | `behind`     | the source changed; the result is newer than the  | the result | stale; the round sends another    |
+ * |              | stored data, and this was the last round          |            | job                               |
+ * | `obsolete`   | the source changed; the result is not newer than  | nothing    | stale; the round sends another    |
+ * |              | the stored data, and this was the last round      |            | job                               |
  * | `gone`       | the document was deleted                          | nothing    | nothing                           |
  * | `over_limit` | the computation took too much time or memory      | nothing    | stale; one attempt behind all     |
  * |              |                                                   |            | other jobs, then the dead letters |
@@ -22,7 +22,7 @@
  * round, the job fails.
  *
  * `begun` is no outcome either. The result is the first part of what the stored data lack. This part is written, and
- * the job goes back to the queue for the next part.
+ * another job is sent for the next part.
  *
  * **Requested jobs.** `Attempt` in workers/runtime/requested-job.ts decides under the locks. An attempt whose job was
  * ended by somebody else has the outcome of that end:
@@ -45,8 +45,8 @@
  * |--------------|---------------------------------------------------|------------|-----------------------------------|
  * | `failed`     | the work threw                                    | nothing    | attempts with pauses, then the    |
  * |              |                                                   |            | dead letters, then `staleSweep`   |
- * | `outage`     | the database could not be used                    | nothing    | an attempt within a minute, which |
- * |              |                                                   |            | uses up no retry                  |
+ * | `outage`     | the database could not be used                    | nothing    | another job, with all its         |
+ * |              |                                                   |            | retries; a sweep fails            |
  * | `fenced`     | pg-boss has given the job to another attempt      | nothing    | the other attempt goes on         |
  */
 export type JobOutcome =

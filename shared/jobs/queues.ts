@@ -35,6 +35,8 @@ export type DocumentJob = {
   document_id: string
   /** Derive everything about the document anew, not only what has changed. */
   rebuild?: boolean
+  /** The computation went over its limit once. So this job lets all others go first, and is the last. */
+  is_last_try?: boolean
 }
 
 /** The data of one step of a reindex. */
@@ -51,27 +53,22 @@ export type ReindexJob = {
 /** The data of a requested job: the key of its row in the table of its kind. */
 export type RequestedJobKey = { workspace_id: string; job_id: string }
 
-/**
- * A running job without a heartbeat for so many seconds counts as given up. Advisory locks show a dead worker earlier.
- */
-export const heartbeatSeconds = 10
-
 const oneHour = 3600
 
+/** A running job without a heartbeat for so many seconds counts as given up: its worker is dead or hangs. */
+const heartbeatSeconds = 10
+
 /*
- * Workers hear of jobs through sql/queues/announcements.sql, which announces more than pg-boss's own `notify`. Jobs
- * that succeed are deleted by `completeAttempts` of workers/runtime/attempts.ts, so `deleteAfterSeconds` only says
- * how long failed jobs are kept.
+ * Jobs that succeed are deleted in the transaction of their result. So `deleteAfterSeconds` only says how long failed
+ * jobs and sweeps are kept.
  */
 
 /**
- * The options of the queues of projections. Of pg-boss's policies, only `singleton` never lost the last write when all
- * were measured. The policy requires that a write which joins the waiting job locks the row of the job. The lock keeps
- * a worker from claiming the job before the writer commits (sql/queues/projection-jobs.sql).
+ * The options of the queues of projections. Several jobs of a document may wait or run: `stale_projections` says which
+ * projections are stale, and a job only wakes a worker.
  */
 const projectionOptions: QueueOptions = {
-  policy: 'singleton',
-  notify: false,
+  notify: true,
   heartbeatSeconds,
   expireInSeconds: 300,
   retryLimit: 5,
@@ -85,8 +82,7 @@ const projectionOptions: QueueOptions = {
  * A model works on a requested job for minutes. A job at which the provider fails is tried again after 10, 20 and 40 s.
  */
 const requested: QueueOptions = {
-  policy: 'singleton',
-  notify: false,
+  notify: true,
   heartbeatSeconds,
   expireInSeconds: 3600,
   retryLimit: 3,
@@ -101,7 +97,7 @@ const requested: QueueOptions = {
  */
 const sweep: QueueOptions = {
   policy: 'exclusive',
-  notify: false,
+  notify: true,
   heartbeatSeconds,
   expireInSeconds: 900,
   retryLimit: 3,
@@ -110,9 +106,18 @@ const sweep: QueueOptions = {
   deleteAfterSeconds: oneHour,
 }
 
+/** The options of dead-letter queues, whose jobs wait for an operator. */
+const deadLetterOptions: QueueOptions = {
+  notify: true,
+  heartbeatSeconds,
+  retryLimit: 0,
+  deleteAfterSeconds: 30 * 86_400,
+}
+
 /**
- * Every queue. Beside each of them lies its dead-letter queue (`deadLetterOf`). The queue of a projection also declares
- * the projection: its name, and what makes it stale. `api/guide/jobs.md#derived-data` says the same to callers.
+ * Every queue. Beside each of them lies its dead-letter queue (`deadLetterOf`), and beside the queue of a projection
+ * the queue of its large documents (`largeOf`). The queue of a projection also declares the projection: its name, and
+ * what makes it stale. `api/guide/jobs.md#derived-data` says the same to callers.
  */
 export const queues = {
   searchIndex: projection('search.index', { name: 'search', dependsOn: ['body', 'title', 'location', 'locale'] }),
@@ -161,4 +166,24 @@ function projection(
 /** The name of the queue that receives the jobs of `queue` whose retries are used up. */
 export function deadLetterOf(queue: Queue<object>): string {
   return `${queue.name}.dead`
+}
+
+/**
+ * The queue of the jobs of large documents. They may take long, and workers derive them one by one, so that no large
+ * document holds up a small document.
+ */
+export function largeOf(queue: Queue<DocumentJob>): Queue<DocumentJob> {
+  return { name: `${queue.name}.large`, options: queue.options }
+}
+
+/** All queues of pg-boss that the service has, each dead-letter queue before the queues whose jobs it receives. */
+export function allQueues(): readonly { name: string; options: QueueOptions }[] {
+  return Object.values(queues).flatMap((queue) => {
+    const deadLetter = deadLetterOf(queue)
+    const siblings = 'projection' in queue ? [queue, largeOf(queue)] : [queue]
+    return [
+      { name: deadLetter, options: deadLetterOptions },
+      ...siblings.map(({ name, options }) => ({ name, options: { ...options, deadLetter } })),
+    ]
+  })
 }

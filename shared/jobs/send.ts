@@ -1,9 +1,9 @@
 import { PgBoss } from 'pg-boss'
-import { type Database, foreignStatements, prepared, sql, type Transaction } from '../database/database.ts'
+import { type Database, foreignStatements, type Transaction } from '../database/database.ts'
 import { isOutage } from '../database/outages.ts'
 import type { Logger } from '../process/log.ts'
-import type { DocumentJob, Queue, RequestedJobKey } from './queues.ts'
-import { requestedJobTurn } from './requested/queries.ts'
+import { type DocumentJob, largeOf, type Queue, type RequestedJobKey } from './queues.ts'
+import { requestedJobTurn } from './reads.ts'
 
 /**
  * pg-boss in a process that only sends jobs. Jobs are sent through the service's own connections, so that jobs join the
@@ -41,47 +41,42 @@ export async function openJobs(options: { database: Database; onError: (error: E
 }
 
 /**
- * Enqueues jobs of one projection in the transaction of a write, for tests and benches. The service calls `markStale`,
- * which enqueues by the same function of the database. The call must be the last before the commit, since writers of
- * the same document wait for each other from here on.
- *
- * * One document: after a quiet moment the job starts at once. The writes of a burst behind it become one more job,
- *   which is never put off any further, so constant writing cannot starve it.
- * * Many documents: one statement inserts all jobs and looks for no queued jobs to merge with. A superfluous job finds
- *   nothing to do.
- * * Jobs `behindOthers` are fetched when there are no other jobs, so that a bulk import of one workspace does not hold
- *   up the rest.
- *
- * @internal
+ * The group of a job of pg-boss: its workspace. pg-boss has an index of the running jobs that have a group, by which
+ * `queueStates` finds jobs whose worker is dead. A worker limits how many large documents of a group it derives at a
+ * time.
  */
-export async function enqueueDocuments(
+export function groupOf(data: object): { id: string } {
+  return { id: 'workspace_id' in data ? String(data.workspace_id) : 'service' }
+}
+
+/**
+ * A job that derives a projection of a document. `large` says that the body of the document is large. pg-boss chooses
+ * the id unless it is given.
+ */
+export type ProjectionJob = { id?: string; data: DocumentJob; large: boolean; priority: number }
+
+/** Enqueues jobs of a projection in the transaction of `tx`. */
+export async function sendProjectionJobs(
   context: { tx: Transaction; jobs: Jobs },
-  request: { queue: Queue<DocumentJob>; jobs: readonly (DocumentJob & { quiet: boolean })[]; behindOthers?: boolean },
+  { queue, sent, startAfter = 0 }: { queue: Queue<DocumentJob>; sent: readonly ProjectionJob[]; startAfter?: number },
 ): Promise<void> {
-  const { queue, jobs, behindOthers = false } = request
-  const [only] = jobs
-  if (only === undefined) return
-  const queues = jobs.map(() => queue.name)
-  const workspaces = jobs.map(({ workspace_id }) => workspace_id)
-  const documents = jobs.map(({ document_id }) => document_id)
-  const priorities = jobs.map(() => (behindOthers ? -1 : 0))
-  await context.tx.query(
-    prepared(sql.unsafe`
-    SELECT pgboss.enqueue_documents(${sql.array(queues, 'text')}, ${sql.array(workspaces, 'text')},
-      ${sql.array(documents, 'text')}, ${sql.array(priorities, 'int4')}, ${jobs.length === 1}, ${only.quiet})`),
-  )
+  const db = foreignStatements(context.tx)
+  for (const [large, some] of Map.groupBy(sent, ({ large }) => large)) {
+    const rows = some.map(({ id, data, priority }) => ({ id, data, priority, startAfter, group: groupOf(data) }))
+    await context.jobs.boss.insert(large ? largeOf(queue).name : queue.name, rows, { db })
+  }
 }
 
 /**
  * Enqueues a requested job in the transaction that inserts its row. The job starts at once, or when its workspace has
- * its turn. No two workers run the same job at a time.
+ * its turn; not before `startAfter` seconds.
  */
 export async function enqueueRequestedJob(
   context: { tx: Transaction; jobs: Jobs },
-  request: { queue: Queue<RequestedJobKey>; key: RequestedJobKey },
+  request: { queue: Queue<RequestedJobKey>; key: RequestedJobKey; startAfter?: number },
 ): Promise<void> {
-  const { queue, key } = request
+  const { queue, key, startAfter = 0 } = request
   const priority = await requestedJobTurn(context.tx, { queue: queue.name, workspaceId: key.workspace_id })
   const db = foreignStatements(context.tx)
-  await context.jobs.boss.send(queue.name, key, { db, singletonKey: key.job_id, priority })
+  await context.jobs.boss.send(queue.name, key, { db, priority, startAfter, group: groupOf(key) })
 }

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Job, PgBoss } from 'pg-boss'
 import { readConfig } from '../../shared/config/config.ts'
 import { inTransaction, openDatabase } from '../../shared/database/database.ts'
-import { type DocumentJob, type Queue, queues } from '../../shared/jobs/queues.ts'
-import { enqueueDocuments, openJobs } from '../../shared/jobs/send.ts'
+import { type DocumentJob, largeOf, type Queue, queues } from '../../shared/jobs/queues.ts'
+import { openJobs, sendProjectionJobs } from '../../shared/jobs/send.ts'
 import { createLogger } from '../../shared/process/log.ts'
 import { atOnce } from '../../workers/runtime/projection.ts'
 import { defineProjection } from '../../workers/runtime/projection-worker.ts'
@@ -59,7 +59,7 @@ async function openBench(site: Site) {
   const boss = new PgBoss({ connectionString: site.url, max: 4, migrate: false, supervise: false, schedule: false })
   boss.on('error', () => {})
   await boss.start()
-  await boss.createQueue(queue.name, queue.options)
+  for (const { name, options } of [queue, largeOf(queue)]) await boss.createQueue(name, options)
   const config = readConfig(site.env)
   const runtime = await openRuntime({
     config,
@@ -97,7 +97,10 @@ async function startLatencies(bench: Bench): Promise<number[]> {
     await sleep(30)
     const begun = performance.now()
     await inTransaction(bench.database, (tx) =>
-      enqueueDocuments({ tx, jobs: bench.jobs }, { queue: bench.queue, jobs: [{ ...job, quiet: true }] }),
+      sendProjectionJobs(
+        { tx, jobs: bench.jobs },
+        { queue: bench.queue, sent: [{ data: job, large: false, priority: 0 }] },
+      ),
     )
     await until(async () => started.has(job.document_id))
     latencies.push((started.get(job.document_id) ?? 0) - begun)
@@ -130,12 +133,8 @@ async function drainByHand(bench: Bench, complete: (jobs: Job<object>[]) => Prom
   }
 }
 
-// Jobs of one key run one after the other, so every job has its own key, as if so many documents had changed.
 async function fill(bench: Bench): Promise<void> {
-  const jobs = Array.from({ length: count }, (_, index) => {
-    const data = bench.documents[index % bench.documents.length]
-    return { data, singletonKey: `key ${index}` }
-  })
+  const jobs = Array.from({ length: count }, (_, index) => ({ data: bench.documents[index % bench.documents.length] }))
   await bench.boss.insert(bench.queue.name, jobs)
 }
 

@@ -1,34 +1,35 @@
-import { inTransaction, sql } from '../../shared/database/database.ts'
+import { sql } from '../../shared/database/database.ts'
 import { queues } from '../../shared/jobs/queues.ts'
-import { completeAttempt } from '../../workers/runtime/attempts.ts'
 import { defineWorker } from '../../workers/runtime/job-worker.ts'
+import { defineProjection } from '../../workers/runtime/projection-worker.ts'
+import { searchProjection } from '../../workers/search.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
 import { t } from '../support/tap.ts'
-import { startWorkers } from '../support/workers.ts'
+import { startWorkers, untilFresh, write } from '../support/workers.ts'
 
 const service = await startTestService(t)
 
 t.test('a job that a full disk has ended is tried again, although it has no retries left', async (t) => {
-  const attempts: number[] = []
-  let done = false
-  const worker = defineWorker({
-    queue: queues.sweepStale,
-    async run(runtime, job) {
-      attempts.push(job.retryCount)
-      if (attempts.length < 3) {
-        await runtime.database.query(sql.unsafe`
+  const ada = await service.signUp()
+  await write(ada, 'heron')
+  await service.database.query(sql.unsafe`UPDATE pgboss.job SET retry_limit = 0`)
+  let writes = 0
+  const worker = defineProjection({
+    ...searchProjection,
+    async write(tx, derived) {
+      writes += 1
+      if (writes === 1) {
+        await tx.query(sql.unsafe`
           DO $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$`)
       }
-      await inTransaction(runtime.database, (tx) => completeAttempt(tx, { runtime, queue: queues.sweepStale, job }))
-      done = true
-      return 'done'
+      await searchProjection.write(tx, derived)
     },
   })
-  const { runtime } = await startWorkers(t, service, [worker])
-  await runtime.jobs.boss.send(queues.sweepStale.name, {}, { retryLimit: 0, retryDelay: 1 })
-  await until(async () => done)
-  t.same(attempts, [0, 1, 2], 'each attempt has a number of its own, which fences off the ones before')
+  await startWorkers(t, service, [worker])
+  await untilFresh(ada)
+  t.equal(writes, 2)
+  t.strictSame(await service.database.any(sql.unsafe`SELECT FROM pgboss.job WHERE name LIKE '%.dead'`), [])
 })
 
 t.test('a job that fails by itself ends in the dead-letter queue as before', async (t) => {

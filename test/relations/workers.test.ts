@@ -157,7 +157,7 @@ async function start(t: Test, env: Record<string, string> = {}) {
 
 function openJobs(name: string) {
   return sql.type(row(Type.Object({ id: Type.String() })))`
-    SELECT id::text FROM pgboss.job WHERE name = ${name} AND state IN ('created', 'retry', 'active')`
+    SELECT id::text FROM pgboss.job WHERE name IN (${name}, ${`${name}.large`}) AND state IN ('created', 'retry', 'active')`
 }
 
 function linkTo(documentId: string, value: string) {

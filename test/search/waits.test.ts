@@ -143,7 +143,7 @@ t.test('what is written while a search waits does not hold its answer up', async
   await untilWaiting(1)
   await untilAsked()
   const after = await write(ada, 'heron after')
-  await service.database.query(sql.unsafe`DELETE FROM pgboss.job WHERE singleton_key = ${after.id}`)
+  await service.database.query(sql.unsafe`DELETE FROM pgboss.job WHERE data ->> 'document_id' = ${after.id}`)
   const worker = await startSearchWorker(t)
   t.match(await waiting, {
     results: [{ document_id: before.id }],

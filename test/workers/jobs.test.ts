@@ -8,6 +8,7 @@ import { atOnce } from '../../workers/runtime/projection.ts'
 import { defineProjection } from '../../workers/runtime/projection-worker.ts'
 import { searchIndexer, searchProjection } from '../../workers/search.ts'
 import { staleSweep } from '../../workers/sweeps/stale.ts'
+import { deadlocks } from '../support/deadlocks.ts'
 import { searchV2 } from '../support/search.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
@@ -36,60 +37,69 @@ t.test('the first write starts its job at once, and a burst behind it becomes on
   for (let number = 1; number < 20; number += 1) await rewrite(ada, id, `text${number}`)
   t.match(await queuedJobs(service), [{ state: 'created', due: true }], 'all of them wait behind the first')
 
-  const { boss } = (await startWorkers(t, service, [])).runtime.jobs
-  const [claimed] = await boss.fetch(queues.searchIndex.name)
+  const [reached, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const runs: number[] = []
+  const beforeCommit = () => {
+    runs.push(performance.now())
+    reached.resolve()
+    return gate.promise
+  }
+  const worker = await startWorkers(t, service, [defineProjection(searchProjection, { beforeCommit })])
+  await reached.promise
   await rewrite(ada, id, 'while it runs')
-  const [, held] = await queuedJobs(service)
+  t.match(await queuedJobs(service), [{ state: 'active' }], 'the running job will see it')
+  gate.resolve()
+  await untilFresh(ada)
+  t.equal((await searchV2(ada, { q: 'while it runs' })).results.length, 1)
+  await worker.stop()
   for (let number = 0; number < 20; number += 1) await rewrite(ada, id, `later${number}`)
-  t.strictSame(
-    (await queuedJobs(service)).map(({ state }) => state),
-    ['active', 'created'],
-  )
-  t.equal((await queuedJobs(service))[1]?.start_after, held?.start_after, 'writing on and on does not push it away')
+  const [held, ...more] = await queuedJobs(service)
+  t.match([held, more], [{ state: 'created', due: Boolean }, []], 'the writes behind it have one job together')
 
-  await boss.complete(queues.searchIndex.name, claimed?.id ?? '')
   await startWorkers(t, service, [searchIndexer])
   await untilFresh(ada)
   t.equal((await searchV2(ada, { q: 'later19' })).results.length, 1)
 })
 
-t.test('the last write is not lost when a worker looks for jobs before it is committed', async (t) => {
-  const { service, id, workspaceId } = await startWithIndexed(t)
-  const { boss } = (await startWorkers(t, service, [])).runtime.jobs
-  const documents = [{ id, eventRowNo: 1, quiet: false }]
-  await inTransaction(service.database, async (tx) => {
-    await markStale({ tx, jobs: service.service.jobs }, { workspaceId, changes: ['body'], documents })
-  })
-  await makeDue(service)
-  await inTransaction(service.database, async (tx) => {
-    await markStale({ tx, jobs: service.service.jobs }, { workspaceId, changes: ['body'], documents })
-    // The statement of `markStale` has run when the next one is answered.
-    await tx.query(sql.unsafe`SELECT 1`)
-    t.strictSame(await boss.fetch(queues.searchIndex.name), [], 'the job that the write joined cannot be claimed')
-  })
-  const [claimed] = await boss.fetch(queues.searchIndex.name)
-  t.ok(claimed, 'now it can, and will see the write')
+t.test(
+  'a write of a document whose job is on its way is seen by that job, and a later write has its own',
+  async (t) => {
+    const { service, ada, id } = await startWithIndexed(t)
+    const { boss } = (await startWorkers(t, service, [])).runtime.jobs
+    await rewrite(ada, id, 'first')
+    const [waiting] = await queuedJobs(service)
+    await rewrite(ada, id, 'second')
+    t.strictSame(await queuedJobs(service), [waiting], 'the job that waits will see it')
+    await boss.cancel(queues.searchIndex.name, waiting?.id ?? '')
+    await rewrite(ada, id, 'third')
 
-  await inTransaction(service.database, async (tx) => {
-    const first = documents.map((document) => ({ ...document, quiet: true }))
-    await markStale({ tx, jobs: service.service.jobs }, { workspaceId, changes: ['body'], documents: first })
-    await boss.complete(queues.searchIndex.name, claimed?.id ?? '')
-  })
-  t.match(await queuedJobs(service), [{ state: 'created' }], 'a write behind a running job has a job of its own')
-})
+    await service.database.query(sql.unsafe`UPDATE stale_projections SET since = now() - interval '61 seconds'`)
+    await startWorkers(t, service, [staleSweep, searchIndexer])
+    await service.service.jobs.boss.send(queues.sweepStale.name, {})
+    await untilFresh(ada)
+    t.equal(
+      (await searchV2(ada, { q: 'third' })).results.length,
+      1,
+      'and a job that an operator cancels is made up for',
+    )
+  },
+)
 
-t.test('of two jobs of one document one runs at a time', async (t) => {
-  const { service, ada, id } = await startWithIndexed(t)
-  const { boss } = (await startWorkers(t, service, [])).runtime.jobs
-  await rewrite(ada, id, 'one')
-  await makeDue(service)
-  const [claimed] = await boss.fetch(queues.searchIndex.name, { batchSize: 5 })
-  await rewrite(ada, id, 'two')
-  await makeDue(service)
-  t.strictSame(await boss.fetch(queues.searchIndex.name, { batchSize: 5 }).catch(() => []), [])
-  await boss.complete(queues.searchIndex.name, claimed?.id ?? '')
-  t.equal((await boss.fetch(queues.searchIndex.name, { batchSize: 5 })).length, 1)
-})
+t.test(
+  'eight writers of a document at once never wait in a circle, and leave one waiting job of a queue',
+  async (t) => {
+    const { service, ada, id } = await startWithIndexed(t)
+    await Promise.all(Array.from({ length: 8 }, (_, writer) => rewrite(ada, id, `by writer ${writer}`)))
+    const Count = row(Type.Object({ name: Type.String(), jobs: Type.Number() }))
+    const waiting = await service.database.any(sql.type(Count)`
+    SELECT name, count(*) AS jobs FROM pgboss.job GROUP BY name ORDER BY name`)
+    t.strictSame(
+      waiting.map(({ name, jobs }) => `${name} ${jobs}`),
+      ['changes.diff 1', 'relations.extract 1', 'search.index 1'],
+    )
+    t.equal(await deadlocks(service.database), 0)
+  },
+)
 
 t.test('a worker that starts while a document is indexed takes the next job of it without a pause', async (t) => {
   const service = await startTestService(t)

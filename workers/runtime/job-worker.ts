@@ -1,39 +1,31 @@
-import pLimit from 'p-limit'
 import type { Job, JobResult } from 'pg-boss'
 import type { JobOutcome } from '../../shared/jobs/outcomes.ts'
 import type { Queue } from '../../shared/jobs/queues.ts'
-import { FencedError } from './attempts.ts'
 import { type ExplainedOutcome, reportEnd } from './report.ts'
 import type { Runtime, Worker } from './runtime.ts'
-import { takeJobs } from './take.ts'
+import { FencedError, workOn } from './work.ts'
 
 /** A worker that runs the jobs of a queue one by one. */
 export type JobWorker<Data extends object> = {
   queue: Queue<Data>
-  /** Whether a job takes seconds or more. Slow jobs are fetched only when the process is free to run them. */
-  slow?: boolean
   /**
-   * Runs one job. `run` itself completes the job by `completeAttempt`, inside the transaction of the result. When `run`
-   * throws, pg-boss tries the job again.
+   * Runs one job; `stopping` aborts when the process is to end. A job with a result completes itself by
+   * `completeAttempts`, inside the transaction of the result. pg-boss completes any other job, and tries the job again
+   * when `run` throws.
    */
-  run: (runtime: Runtime, job: Job<Data>) => Promise<JobOutcome | ExplainedOutcome>
+  run: (runtime: Runtime, job: Job<Data>, stopping: AbortSignal) => Promise<JobOutcome | ExplainedOutcome>
 }
 
-/** Makes a worker that runs the jobs of a queue one by one, up to WORKER_CONCURRENCY of them at a time. */
+/** Makes a worker that runs the jobs of a queue one by one, WORKER_CONCURRENCY of them at a time. */
 export function defineWorker<Data extends object>(worker: JobWorker<Data>): Worker {
   const { queue } = worker
   return {
     name: queue.name,
-    async start(runtime) {
-      const concurrency = runtime.config.WORKER_CONCURRENCY
-      const limit = pLimit(concurrency)
-      // Two loops share the limit: one loop fetches jobs while the jobs of the other loop run. A worker of slow jobs
-      // has a loop for each running job.
-      const [loops, batchSize] = worker.slow ? [concurrency, 1] : [2, 2 * concurrency]
-      const run = (jobs: Job<Data>[]) =>
-        Promise.all(jobs.map((job) => limit(() => attemptJob({ worker, runtime, job }))))
-      return takeJobs(runtime, { queue, loops, batchSize, run })
-    },
+    start: (runtime) =>
+      workOn<Data>(runtime, {
+        ...{ queue: queue.name, loops: runtime.config.WORKER_CONCURRENCY, batchSize: 1 },
+        run: (jobs, stopping) => Promise.all(jobs.map((job) => attemptJob({ worker, runtime, job, stopping }))),
+      }),
   }
 }
 
@@ -41,14 +33,15 @@ async function attemptJob<Data extends object>(attempt: {
   worker: JobWorker<Data>
   runtime: Runtime
   job: Job<Data>
+  stopping: AbortSignal
 }): Promise<JobResult> {
-  const { worker, runtime, job } = attempt
+  const { worker, runtime, job, stopping } = attempt
   const report = { queue: worker.queue, job, start: performance.now() }
   try {
-    const end = await worker.run(runtime, job)
-    return reportEnd(runtime, { ...report, end: typeof end === 'string' ? { outcome: end } : end })
+    const end = await worker.run(runtime, job, stopping)
+    return reportEnd(runtime, { ...report, end: typeof end === 'string' ? { outcome: end } : end }).result
   } catch (error) {
     const end = error instanceof FencedError ? ({ outcome: 'fenced' } as const) : { error }
-    return reportEnd(runtime, { ...report, end })
+    return reportEnd(runtime, { ...report, end }).result
   }
 }

@@ -76,8 +76,8 @@ export type Projection<Source extends ProjectionSource, Result> = {
   sameSource: (source: Source, current: DocumentSource) => boolean
   /**
    * Tells whether a source holds only the first part of what the stored data lack. Dividing the source into parts
-   * bounds the memory that a document takes. The result of a part is written, and the job goes back to the queue for
-   * the next part. When `isPart` is absent, no source is a part.
+   * bounds the memory that a document takes. The result of a part is written, and another job is sent for the next
+   * part. When `isPart` is absent, no source is a part.
    */
   isPart?: (source: Source) => boolean
   /**

@@ -29,13 +29,15 @@ export type EndedAttempt<Data extends object> = {
   end: AttemptEnd
 }
 
+/** How an attempt ended: its outcome, whether no further attempt follows a failure, and the result for pg-boss. */
+export type Reported = { outcome: JobOutcome; isLast: boolean; result: JobResult }
+
 /**
  * Logs and counts how an attempt ended: as an error when the job failed for good, as a warning when it is tried again.
- * Returns the result that is reported to pg-boss. An attempt with an outcome is `completed`: its transaction completed
- * it, or another attempt has the job by now. A job is a `deadletter`, without further attempts, when its computation
- * went over its limit twice.
+ * An attempt with an outcome is `completed`: its transaction completed it, or another attempt has the job by now. A job
+ * is a `deadletter`, without further attempts, when its computation went over its limit twice.
  */
-export function reportEnd<Data extends object>(runtime: Runtime, attempt: EndedAttempt<Data>): JobResult {
+export function reportEnd<Data extends object>(runtime: Runtime, attempt: EndedAttempt<Data>): Reported {
   const { queue, job, start, shared = 1, end } = attempt
   const outcome = 'error' in end ? failureOf(end.error) : end.outcome
   const seconds = (performance.now() - start) / 1000 / shared
@@ -53,38 +55,28 @@ export function reportEnd<Data extends object>(runtime: Runtime, attempt: EndedA
   if (outcome === 'fenced') runtime.log.warn(line, 'another attempt has taken the job over')
   else if (isFailure(outcome)) runtime.log.error({ ...line, ...explanation }, 'job failed')
   else runtime.log.info({ ...line, ...explanation }, 'job')
-  return { id: job.id, status: 'completed' }
+  return { outcome, isLast: false, result: { id: job.id, status: 'completed' } }
 }
 
 function reportFailure<Data extends object>(
   runtime: Runtime,
   failure: { queue: Queue<Data>; job: Job<Data>; outcome: JobOutcome; line: object; error: unknown },
-): JobResult {
+): Reported {
   const { queue, job, outcome, error } = failure
   const isModels = error instanceof ModelError
   const causes = causesOf(error)
   // The model has failed and not our code, so the stack of the error is of no use and is left out.
   const line = { ...failure.line, ...(isModels ? { reason: error.code } : { err: error }), causes }
-  const outage = outcome === 'outage'
-  const overLimit = outcome === 'over_limit'
   // A computation over its limit is tried once more, because the machine may have been overloaded. A third attempt
   // would only end in the same way.
-  const status = overLimit && job.retryCount > 0 ? 'deadletter' : 'failed'
+  const status = outcome === 'over_limit' && 'is_last_try' in job.data ? 'deadletter' : 'failed'
   const isLast = status === 'deadletter' || job.retryCount >= (queue.options.retryLimit ?? 0)
-  if (outage) runtime.log.warn(line, 'job is tried again after an outage of the database')
+  if (outcome === 'outage') runtime.log.warn(line, 'job is tried again after an outage of the database')
   else if (isLast) runtime.log.error(line, 'job failed')
   else runtime.log.warn(line, 'job is tried again')
   const message = error instanceof Error ? error.message : String(error)
-  return {
-    id: job.id,
-    status,
-    output: {
-      message,
-      ...(isModels && { code: error.code }),
-      ...(outage && { outage }),
-      ...(overLimit && { over_limit: overLimit }),
-    },
-  }
+  const output = { message, ...(isModels && { code: error.code }) }
+  return { outcome, isLast, result: { id: job.id, status, output } }
 }
 
 // The id under which the API shows a requested job.

@@ -3,6 +3,7 @@ import type { Job } from 'pg-boss'
 import { type Ahead, computingAhead } from '../../shared/computations/ahead.ts'
 import { ComputationLimitError } from '../../shared/computations/computation.ts'
 import { inTransaction, type Queryable, type Transaction } from '../../shared/database/database.ts'
+import { isOutage } from '../../shared/database/outages.ts'
 import { causesOf } from '../../shared/errors/causes.ts'
 import type { JobOutcome } from '../../shared/jobs/outcomes.ts'
 import { deadLetterOf, type Queue, type RequestedJobKey } from '../../shared/jobs/queues.ts'
@@ -11,10 +12,10 @@ import type { RequestedJobTable } from '../../shared/jobs/requested/tables.ts'
 import { enqueueRequestedJob } from '../../shared/jobs/send.ts'
 import { ModelError, type ModelRequest } from '../../shared/models/model.ts'
 import { onBehalfOf } from '../../shared/turns/requester.ts'
-import { completeAttempt, FencedError } from './attempts.ts'
 import { defineWorker } from './job-worker.ts'
 import type { ExplainedOutcome } from './report.ts'
 import type { Runtime, Worker } from './runtime.ts'
+import { completeAttempts, FencedError, outagePauseSeconds, replaceAfterOutage } from './work.ts'
 
 /**
  * Asks the model and returns its answer. If an earlier attempt at the same job has made the same request, its stored
@@ -72,20 +73,10 @@ export function defineRequestedJob<Source extends object, Result>(
   kind: RequestedJob<Source, Result>,
   hooks: RequestedJobHooks = {},
 ): Worker {
-  const { queue } = kind.table
-  return {
-    name: queue.name,
-    async start(runtime) {
-      const stopping = new AbortController()
-      const { signal } = stopping
-      const run = (_: Runtime, job: Job<RequestedJobKey>) => new Attempt({ kind, runtime, job, signal, hooks }).run()
-      const stop = await defineWorker<RequestedJobKey>({ queue, slow: true, run }).start(runtime)
-      return async () => {
-        stopping.abort()
-        await stop()
-      }
-    },
-  }
+  return defineWorker<RequestedJobKey>({
+    queue: kind.table.queue,
+    run: (runtime, job, signal) => new Attempt({ kind, runtime, job, signal, hooks }).run(),
+  })
 }
 
 /**
@@ -108,7 +99,7 @@ export function defineDeadRequestedJob(kind: {
         }
         await jobs.settleAnswers(tx, row)
         await kind.ended?.(tx, job.data)
-        await completeAttempt(tx, { runtime, queue, job })
+        await completeAttempts(tx, { jobs: runtime.jobs, attempts: [job] })
         return 'dead'
       }),
   })
@@ -161,8 +152,8 @@ class Attempt<Source extends object, Result> {
     const { runtime, kind, job } = this.#context
     const queue = kind.table.queue.name
     const limit = { mostMs: runtime.config.WORKER_COMPUTE_MS }
-    if (!(await jobs.claim(runtime.database, { ...this.#row, queue, job }))) return this.#settle({ end: null })
     try {
+      if (!(await jobs.claim(runtime.database, { ...this.#row, queue, job }))) return await this.#settle({ end: null })
       return await onBehalfOf(job.data.workspace_id, async () => this.#settle(await this.#propose()), limit)
     } catch (error) {
       return this.#fail(error)
@@ -211,7 +202,7 @@ class Attempt<Source extends object, Result> {
       const end = row !== null && isOpen(row.status) ? await this.#end(tx, { row, proposal, reason }) : row
       await jobs.settleAnswers(tx, this.#row)
       await kind.ended?.(tx, job.data)
-      await completeAttempt(tx, { runtime, queue: kind.table.queue, job })
+      await completeAttempts(tx, { jobs: runtime.jobs, attempts: [job] })
       return explained(end)
     }
     return computingAhead((ahead) => inTransaction(runtime.database, (tx) => settle(tx, ahead)))
@@ -244,8 +235,19 @@ class Attempt<Source extends object, Result> {
    * it throws the error again, so that pg-boss retries the job.
    */
   async #fail(error: unknown): Promise<JobOutcome | ExplainedOutcome> {
-    const { kind, job, signal } = this.#context
-    if (signal.aborted) return this.#release()
+    const { kind, runtime, job, signal } = this.#context
+    if (signal.aborted) {
+      await inTransaction(runtime.database, async (tx) => {
+        await this.#release(tx)
+        await completeAttempts(tx, { jobs: runtime.jobs, attempts: [job] })
+      })
+      return 'released'
+    }
+    if (isOutage(error)) {
+      const send = (tx: Transaction) => this.#release(tx, outagePauseSeconds)
+      await replaceAfterOutage(runtime, { job, stopping: signal, send })
+      throw error
+    }
     const code = error instanceof ComputationLimitError ? 'document_too_large' : modelCodeOf(error)
     if (code === null) throw error
     const isLast = job.retryCount >= (kind.table.queue.options.retryLimit ?? 0)
@@ -254,17 +256,11 @@ class Attempt<Source extends object, Result> {
     return { ...ended, causes: causesOf(error) }
   }
 
-  // Gives the job back as a new job of pg-boss. So work that a deployment interrupts starts again at once and uses up
-  // no retry.
-  async #release(): Promise<JobOutcome> {
+  // Gives the job back as a new job of pg-boss, so that the end of the process or an outage uses up no retry.
+  async #release(tx: Transaction, startAfter = 0): Promise<void> {
     const { runtime, kind, job } = this.#context
-    const { queue } = kind.table
-    return inTransaction(runtime.database, async (tx): Promise<JobOutcome> => {
-      await jobs.releaseJob(tx, this.#row)
-      await completeAttempt(tx, { runtime, queue, job })
-      await enqueueRequestedJob({ tx, jobs: runtime.jobs }, { queue, key: job.data })
-      return 'released'
-    })
+    await jobs.releaseJob(tx, this.#row)
+    await enqueueRequestedJob({ tx, jobs: runtime.jobs }, { queue: kind.table.queue, key: job.data, startAfter })
   }
 }
 

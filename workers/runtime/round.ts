@@ -5,14 +5,14 @@ import { inTransaction, type Transaction } from '../../shared/database/database.
 import type { JobOutcome } from '../../shared/jobs/outcomes.ts'
 import { announceCurrent, transactionIdOf } from '../../shared/jobs/projections/announcements.ts'
 import type { ProjectionInput } from '../../shared/jobs/projections/computation.ts'
-import { type Derived, type DocumentSource, lockSources } from '../../shared/jobs/projections/queries.ts'
-import type { DocumentJob } from '../../shared/jobs/queues.ts'
+import { type Derived, type DocumentSource, lockSources, markCurrent } from '../../shared/jobs/projections/queries.ts'
+import { burstSeconds, scheduleAgain } from '../../shared/jobs/projections/stale.ts'
+import { type DocumentJob, largeOf, type Queue } from '../../shared/jobs/queues.ts'
 import { onBehalfOf } from '../../shared/turns/requester.ts'
-import { completeAttempts } from './attempts.ts'
-import type { Part } from './job-queries.ts'
 import type { Projection, ProjectionHooks, ProjectionSource } from './projection.ts'
 import type { AttemptEnd } from './report.ts'
 import type { Runtime } from './runtime.ts'
+import { completeAttempts } from './work.ts'
 
 /** A projection and the process that derives it. */
 export type Deriving<Source extends ProjectionSource, Result> = {
@@ -21,60 +21,75 @@ export type Deriving<Source extends ProjectionSource, Result> = {
   runtime: Runtime
 }
 
-/** One round: jobs of different documents, the part of the queue they come from, and whether the round is the last. */
-export type Round = { jobs: readonly Job<DocumentJob>[]; part: Part; last: boolean }
+/** One round: jobs of different documents, and whether the round is the last. */
+export type Round = { jobs: readonly Job<DocumentJob>[]; last: boolean }
 
 /**
- * A result of a round. `ends` says by job id how jobs have ended. The jobs in `large` go on in the part `large` of the
- * queue, because their document is large or only its first part is written. All other jobs have to be derived again.
+ * The result of a round: how jobs have ended, by their ids. `again` means that the attempt is over and another job of
+ * the document has been sent, because the document is large or only its first part is written. Jobs that are left out
+ * have to be derived again.
  */
-export type RoundEnd = { ends: ReadonlyMap<string, AttemptEnd>; large: readonly Job<DocumentJob>[] }
+export type RoundEnds = ReadonlyMap<string, AttemptEnd | 'again'>
 
 /**
  * Runs one round: load the sources, compute each result, then lock, judge and write in one transaction for all jobs.
  *
  * A document that cannot be computed ends with its error and does not affect other documents. A round of several jobs
  * waits for no writer: a document that is locked has to be derived again. Rejects, with nothing written, when the
- * transaction fails.
+ * transaction fails, and with a `FencedError` when another attempt has one of the jobs.
  */
 export async function deriveRound<Source extends ProjectionSource, Result>(
   context: Deriving<Source, Result>,
   round: Round,
-): Promise<RoundEnd> {
+): Promise<RoundEnds> {
   const { projection, hooks, runtime } = context
   const sources = await projection.load(
     runtime.database,
     round.jobs.map(({ data }) => data),
   )
-  const isLarge = ({ data: job }: Job<DocumentJob>) => {
-    const source = sources.get(job.document_id)
-    return source !== undefined && !projection.compute.isSmall({ source, job })
-  }
-  const large = round.part === 'small' ? round.jobs.filter(isLarge) : []
-  const taken = round.jobs.filter((job) => !large.includes(job))
+  const ends = new Map<string, AttemptEnd | 'again'>()
+  const large = round.jobs.filter((job) => {
+    const source = sources.get(job.data.document_id)
+    const isSmall = source === undefined || projection.compute.isSmall({ source, job: job.data })
+    return !isSmall && !isOfLargeQueue(projection, job)
+  })
+  if (large.length > 0) await inTransaction(runtime.database, (tx) => sendToLarge(tx, context, large))
+  for (const { id } of large) ends.set(id, 'again')
   const derived = new Map<string, Derived<Source, Result>>()
-  const failed = new Map<string, AttemptEnd>()
-  for (const { id, data: job } of taken) {
+  for (const { id, data: job } of round.jobs) {
     const source = sources.get(job.document_id)
-    if (source === undefined) continue
+    if (source === undefined || ends.has(id)) continue
     try {
       derived.set(id, { job, source, result: await computeOne(context, { source, job }) })
     } catch (error) {
-      failed.set(id, { error })
+      ends.set(id, { error })
     }
     // The other work of this process gets a turn after each document.
     await nextTurn()
   }
-  for (const { data } of taken) await hooks.beforeCommit?.(data)
-  const jobs = taken.filter(({ id }) => !failed.has(id))
-  if (jobs.length === 0) return { ends: failed, large }
+  const jobs = round.jobs.filter(({ id }) => !ends.has(id))
+  for (const { data } of jobs) await hooks.beforeCommit?.(data)
+  if (jobs.length === 0) return ends
+  const alone = round.jobs.length === 1
   const committed = await inTransaction(runtime.database, (tx) =>
-    commit(tx, { context, round: { ...round, jobs, alone: round.jobs.length === 1 }, derived }),
+    commit(tx, { context, round: { ...round, jobs, alone }, derived }),
   )
-  const { outcomes, begun } = committed
   await announce(context, { ...committed, jobs })
-  const ends = new Map([...failed, ...Array.from(outcomes, ([id, outcome]) => [id, { outcome }] as const)])
-  return { ends, large: [...large, ...begun] }
+  return new Map([...ends, ...committed.ends])
+}
+
+function isOfLargeQueue({ queue }: { queue: Queue<DocumentJob> }, job: Job<DocumentJob> | undefined): boolean {
+  return job?.name === largeOf(queue).name
+}
+
+// Sends jobs to the queue of large documents, in place of the given attempts.
+async function sendToLarge<Source extends ProjectionSource, Result>(
+  tx: Transaction,
+  { projection, runtime: { jobs } }: Deriving<Source, Result>,
+  attempts: readonly Job<DocumentJob>[],
+): Promise<void> {
+  await scheduleAgain({ tx, jobs }, { projection, jobs: attempts.map(({ data }) => data), large: true })
+  await completeAttempts(tx, { jobs, attempts })
 }
 
 // Computes one result on behalf of the workspace, so that no workspace keeps those of others from the threads.
@@ -88,13 +103,10 @@ function computeOne<Source extends ProjectionSource, Result>(
 }
 
 /** What the transaction of a round did. `transactionId` is null where the projection is not announced. */
-type Committed = {
-  outcomes: ReadonlyMap<string, JobOutcome>
-  begun: readonly Job<DocumentJob>[]
-  transactionId: bigint | null
-}
+type Committed = { ends: ReadonlyMap<string, { outcome: JobOutcome } | 'again'>; transactionId: bigint | null }
 
-// The transaction of a round. Locks are taken in one order: documents by id, the projection's rows, pg-boss's jobs.
+// The transaction of a round. Locks are taken in one order: documents by id, the projection's rows, the marks of
+// staleness, pg-boss's jobs.
 async function commit<Source extends ProjectionSource, Result>(
   tx: Transaction,
   input: {
@@ -105,7 +117,7 @@ async function commit<Source extends ProjectionSource, Result>(
 ): Promise<Committed> {
   const { context, round, derived } = input
   const { projection } = context
-  const { queue } = projection
+  const { jobs } = context.runtime
   const keys = round.jobs.map(({ data }) => data)
   const sources = await lockSources(tx, keys, { wait: round.alone })
   const seqs = await projection.projectedSeqs(
@@ -117,32 +129,33 @@ async function commit<Source extends ProjectionSource, Result>(
     const projected = seqs.get(job.data.document_id) ?? null
     return { job, verdict: judge({ projection, derived: derived.get(job.id), current, projected, ...round }) }
   })
-  const begun = judged.filter(({ verdict }) => verdict === 'begun').map(({ job }) => job)
-  const ends = judged.flatMap(({ job, verdict }) =>
-    verdict === 'moved' || verdict === 'begun' ? [] : [{ job, outcome: verdict }],
-  )
-  const current = ends.filter(({ outcome }) => outcome === 'current').map(({ job }) => [job.id, job.data] as const)
-  const completed = await completeAttempts(tx, {
-    queue,
-    jobs: ends.map(({ job }) => job),
-    current: { projection: projection.name, jobs: new Map(current) },
-  })
-  const isWritten = ({ job, outcome }: (typeof ends)[number]) =>
-    completed.has(job.id) && (outcome === 'current' || outcome === 'behind')
-  const writable = new Set([...begun, ...ends.filter(isWritten).map(({ job }) => job)])
-  const written = round.jobs.filter((job) => writable.has(job)).flatMap((job) => derived.get(job.id) ?? [])
-  const transactionId = projection.isAnnounced ? await transactionIdOf(tx) : null
+  const those = (...verdicts: Verdict[]) =>
+    judged.flatMap(({ job, verdict }) => (verdicts.includes(verdict) ? job : []))
+  await markCurrent(tx, { projection: projection.name, jobs: those('current').map(({ data }) => data) })
+  // The source has changed since the load, so the write that changed it left its work to this job.
+  const behind = those('behind', 'obsolete').map(({ data }) => data)
+  const large = isOfLargeQueue(projection, round.jobs[0])
+  await scheduleAgain({ tx, jobs }, { projection, jobs: behind, large, startAfter: burstSeconds })
+  await sendToLarge(tx, context, those('begun'))
+  await completeAttempts(tx, { jobs, attempts: those('current', 'behind', 'obsolete', 'gone') })
+  const written = those('current', 'behind', 'begun').flatMap((job) => derived.get(job.id) ?? [])
   if (written.length > 0) await projection.write(tx, written)
-  const outcomes = new Map(ends.map(({ job, outcome }) => [job.id, completed.has(job.id) ? outcome : 'fenced']))
-  return { outcomes, begun, transactionId }
+  const transactionId = projection.isAnnounced ? await transactionIdOf(tx) : null
+  const ended = judged.flatMap(({ job, verdict }) =>
+    verdict === 'moved' ? [] : [[job.id, verdict === 'begun' ? 'again' : { outcome: verdict }] as const],
+  )
+  return { ends: new Map(ended), transactionId }
 }
 
 // Announces the documents with nothing left to derive. The round is committed already, so a failure here fails no job.
 async function announce<Source extends ProjectionSource, Result>(
   { projection, runtime }: Deriving<Source, Result>,
-  { outcomes, transactionId, jobs }: Committed & { jobs: readonly Job<DocumentJob>[] },
+  { ends, transactionId, jobs }: Committed & { jobs: readonly Job<DocumentJob>[] },
 ): Promise<void> {
-  const isOver = ({ id }: Job<DocumentJob>) => outcomes.get(id) === 'current' || outcomes.get(id) === 'gone'
+  const isOver = ({ id }: Job<DocumentJob>) => {
+    const end = ends.get(id)
+    return end !== undefined && end !== 'again' && (end.outcome === 'current' || end.outcome === 'gone')
+  }
   const documentIds = jobs.filter(isOver).map(({ data }) => data.document_id)
   if (transactionId === null || documentIds.length === 0) return
   const { name } = projection
@@ -152,6 +165,8 @@ async function announce<Source extends ProjectionSource, Result>(
     runtime.log.warn({ err, queue: projection.queue.name }, 'readers were not told that documents are current')
   }
 }
+
+type Verdict = JobOutcome | 'moved' | 'begun'
 
 /**
  * Decides what becomes of one document, while the document and the projection's row are locked. `moved` means that the
@@ -171,7 +186,7 @@ function judge<Source extends ProjectionSource, Result>(input: {
   projected: number | null
   alone: boolean
   last: boolean
-}): JobOutcome | 'moved' | 'begun' {
+}): Verdict {
   const { projection, derived, current, projected } = input
   if (current === undefined) return input.alone ? 'gone' : 'moved'
   // There was no source at the load, but there is one now: the first body of the document was still being committed.

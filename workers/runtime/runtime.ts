@@ -2,7 +2,8 @@ import { PgBoss } from 'pg-boss'
 import { Registry } from 'prom-client'
 import type { Config } from '../../shared/config/config.ts'
 import { type Database, openDatabase } from '../../shared/database/database.ts'
-import { sessionOptions } from '../../shared/database/session.ts'
+import { keepSession } from '../../shared/database/kept-session.ts'
+import { openSession, sessionOptions } from '../../shared/database/session.ts'
 import { livenessStatement } from '../../shared/health/queries.ts'
 import { JobMetrics } from '../../shared/jobs/metrics.ts'
 import { type Jobs, logQueueError, queueCacheIntervalSeconds } from '../../shared/jobs/send.ts'
@@ -10,10 +11,7 @@ import type { Models } from '../../shared/models/model.ts'
 import { openModels } from '../../shared/models/open-models.ts'
 import type { Logger } from '../../shared/process/log.ts'
 import type { WorkerType } from '../../shared/process/process-types.ts'
-import { type Attempts, openAttempts } from './attempts.ts'
-import { openJobSession } from './job-session.ts'
 import { measureModels } from './model-metrics.ts'
-import { openSupervision } from './supervision.ts'
 import { openWakeups, type Wakeups } from './wakeups.ts'
 
 /** The parts of a worker process. Every worker of the process gets the same object. */
@@ -21,7 +19,6 @@ export type Runtime = {
   config: Config
   database: Database
   jobs: Jobs
-  attempts: Attempts
   wakeups: Wakeups
   log: Logger
   metrics: JobMetrics
@@ -39,16 +36,12 @@ export type Worker = { name: string; start: (runtime: Runtime) => Promise<() => 
  */
 const drainMs = 7000
 
-/**
- * The options of the pool of pg-boss. The type of pg-boss leaves out `idleTimeoutMillis`, but the pool gets this
- * option. It keeps a connection open from one run of cron to the next.
- */
-const bossPool = { max: 2, idleTimeoutMillis: 60_000 }
+/** The number of connections by which pg-boss fetches and settles jobs, besides the connection on which it listens. */
+const bossConnections = 3
 
 /**
- * Opens the database, the session on which jobs are claimed and announced, and the library pg-boss. The library fails
- * jobs, stores their heartbeats and, where `schedule` is set, runs cron. The supervision of pg-boss is off, since it
- * counts the whole table of jobs. Metrics count the process under each of its `types` for as long as the session lives.
+ * Opens the database and the library pg-boss, which runs jobs and, where `schedule` is set, cron. Metrics count the
+ * process under each of its `types` for as long as a session lives that only marks the process as living.
  */
 export async function openRuntime(options: {
   config: Config
@@ -61,23 +54,18 @@ export async function openRuntime(options: {
   const database = await openDatabase({ url: config.DATABASE_URL, poolSize: config.WORKER_CONCURRENCY + 4 })
   const boss = await startBoss(options)
   const jobs: Jobs = { boss, stop: () => boss.stop({ graceful: true, timeout: drainMs }) }
-  const supervision = openSupervision({ database, jobs, log })
-  const onError = (err: unknown) => log.warn({ err }, 'taking jobs')
-  const wakeups = openWakeups({ session: () => session, onActivity: supervision.rouse, onError })
-  const onOpen = () => {
-    attempts.mark()
-    wakeups.all()
-    session.query(livenessStatement, [types]).catch(onError)
-  }
-  const session = openJobSession({ url: config.DATABASE_URL, onOpen, onAnnounced: wakeups.announced, onError })
-  const attempts = openAttempts({ session, jobs, onError })
-  await session.opened
+  const wakeups = openWakeups({ database, jobs, onError: (err) => log.warn({ err }, 'looking for jobs') })
+  const living = keepSession({
+    open: () => openSession({ url: config.DATABASE_URL, name: 'svc-living' }),
+    prepare: (session) => session.query(livenessStatement, [types]),
+    onChange: () => {},
+    onError: (err) => log.warn({ err }, 'the session that marks this process as living'),
+  })
   const metrics = new JobMetrics(database)
   const flushing = setInterval(() => metrics.flush().catch((err) => log.warn({ err }, 'job metrics')), 5000)
   return {
     config,
     database,
-    attempts,
     wakeups,
     log,
     metrics,
@@ -86,10 +74,9 @@ export async function openRuntime(options: {
     jobs,
     async close() {
       clearInterval(flushing)
-      attempts.close()
-      await Promise.all([wakeups.close(), supervision.close()])
+      await wakeups.close()
       await jobs.stop()
-      await session.close()
+      await living.close()
       await metrics.flush()
       await database.end()
     },
@@ -99,10 +86,15 @@ export async function openRuntime(options: {
 async function startBoss({ config, log, schedule }: { config: Config; log: Logger; schedule: boolean }) {
   const boss = new PgBoss({
     ...sessionOptions(config.DATABASE_URL),
-    ...bossPool,
+    max: bossConnections,
     application_name: 'svc-worker',
     migrate: false,
+    useListenNotify: true,
+    // pg-boss's own supervision counts the whole table of jobs once a minute or more often. Here it runs when a job
+    // lacks its heartbeat (`Wakeups`), and once an hour in the sweep of retention.
     supervise: false,
+    monitorIntervalSeconds: 1,
+    maintenanceIntervalSeconds: 600,
     schedule,
     // With these two intervals, a scheduled job is at most a minute late.
     cronMonitorIntervalSeconds: 45,

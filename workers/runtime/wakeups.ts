@@ -1,111 +1,82 @@
-import { type NextDue, nextDueStatement, type Part } from './job-queries.ts'
-import type { JobSession } from './job-session.ts'
+import type { Database } from '../../shared/database/database.ts'
+import { queueStates } from '../../shared/jobs/reads.ts'
+import type { Jobs } from '../../shared/jobs/send.ts'
 
-/** Wakes the takers of jobs when there may be jobs for them. */
+/** Wakes the workers of this process for jobs that pg-boss does not announce. */
 export type Wakeups = {
-  /** Calls `wake` whenever jobs of the queue, or of one part of it, may be due. Returns how to unsubscribe. */
-  subscribe: (queue: string, wake: () => void, part?: Part) => () => void
-  /**
-   * Takes the payload of an announcement of PostgreSQL: a queue, the milliseconds until a job is due, and the part of
-   * the job.
-   */
-  announced: (payload: string) => void
-  /** Wakes every taker, since announcements may have been missed. */
-  all: () => void
+  /** Adds workers of a queue, by their ids in pg-boss. Returns how to remove them. */
+  subscribe: (queue: string, workers: readonly string[]) => () => void
+  /** Tells that jobs of a queue of this process may be running, or may become due soon. */
+  rouse: () => void
   close: () => Promise<void>
 }
 
-/**
- * The interval, in milliseconds, of the backstop: a statement that finds jobs whose announcement was missed, and jobs
- * that are due far ahead.
- */
-const backstopMs = 8000
+/** The pauses between two looks, in milliseconds. */
+const pauses = { atRest: 5000, whileRunning: 1000, beforeDue: 200 }
+
+/** For how long a process looks often after work, in milliseconds: the next job of a burst is due by then. */
+const aftermathMs = 1500
 
 /**
- * The longest time, in milliseconds, for which a job gets a timer. A job that is due later needs no timer, because the
- * backstop finds the job before it is due.
+ * pg-boss announces a job that can start at once. It announces neither jobs that are held back nor retries, and fails
+ * jobs of dead workers only when it is asked to. So a statement finds the queues of this process with such jobs: five
+ * times a second while a job is about to become due, once a second while jobs run in any process, and otherwise once in
+ * five seconds.
  */
-const horizonMs = 1.5 * backstopMs
-
-/**
- * The length of a tick in milliseconds. All delayed jobs of a queue that become due in one tick share a timer. The
- * timer rings after the end of the tick, since no job can be claimed before it is due.
- */
-const tickMs = 50
-const marginMs = 5
-
-/**
- * Wakes takers by announcements; a delayed job gets a timer. The statement that runs every `backstopMs` also shows
- * whether the session still answers. `onActivity` is called when jobs may be running in any process.
- */
-export function openWakeups(options: {
-  session: () => JobSession
-  onActivity: () => void
-  onError: (error: unknown) => void
-}): Wakeups {
-  const { session, onActivity, onError } = options
-  const wakers = new Map<string, Set<Waker>>()
-  const alarms = new Map<string, NodeJS.Timeout>()
-  let asking: Promise<void> | undefined
-
-  const wake = (queue: string, announced?: string) => {
-    for (const { part, wake } of wakers.get(queue) ?? []) if (isFor(part, announced)) wake()
-    onActivity()
-  }
-  const wakeIn = (queue: string, milliseconds: number, part?: string) => {
-    if (!wakers.has(queue) || milliseconds > horizonMs) return
-    if (milliseconds <= 0) return wake(queue, part)
-    const now = Date.now()
-    const tick = Math.ceil((now + milliseconds) / tickMs)
-    const key = `${queue} ${part} ${tick}`
-    if (alarms.has(key)) return
-    const ring = () => {
-      alarms.delete(key)
-      wake(queue, part)
+export function openWakeups(context: { database: Database; jobs: Jobs; onError: (error: unknown) => void }): Wakeups {
+  const { database, jobs, onError } = context
+  const workers = new Map<string, Set<string>>()
+  let next: { timer: NodeJS.Timeout; at: number } | undefined
+  let looking: Promise<void> | undefined
+  let rousedUntil = 0
+  let closed = false
+  const look = async (): Promise<number> => {
+    const queues = [...workers.keys()]
+    if (queues.length === 0) return pauses.atRest
+    const states = await queueStates(database, { queues, soonSeconds: pauses.atRest / 1000 })
+    for (const { queue, due, lapsed } of states) {
+      if (due) for (const id of workers.get(queue) ?? []) jobs.boss.notifyWorker(id)
+      if (lapsed) await jobs.boss.supervise(queue)
     }
-    alarms.set(key, setTimeout(ring, tick * tickMs - now + marginMs))
+    if (states.some(({ soon, lapsed }) => soon || lapsed) || performance.now() < rousedUntil) return pauses.beforeDue
+    return states.some(({ due, running }) => due || running) ? pauses.whileRunning : pauses.atRest
   }
-  const ask = async () => {
-    const names = [...wakers.keys()]
-    if (names.length === 0) return
-    for (const { name, milliseconds, running } of await session().query<NextDue>(nextDueStatement, [names])) {
-      if (milliseconds !== null) wakeIn(name, milliseconds)
-      if (running) onActivity()
-    }
+  const run = async () => {
+    next = undefined
+    const pause = await look().catch((error) => {
+      onError(error)
+      return pauses.whileRunning
+    })
+    lookIn(pause)
   }
-  const backstop = setInterval(() => {
-    asking = ask().catch(onError)
-  }, backstopMs)
+  const lookIn = (pause: number) => {
+    if (closed) return
+    const timer = setTimeout(() => {
+      looking = run()
+    }, pause)
+    next = { timer, at: performance.now() + pause }
+  }
+  lookIn(pauses.beforeDue)
   return {
-    subscribe(queue, wake, part) {
-      const waker = { wake, part }
-      const set = wakers.get(queue) ?? new Set()
-      wakers.set(queue, set.add(waker))
+    subscribe(queue, ids) {
+      const set = workers.get(queue) ?? new Set()
+      workers.set(queue, set)
+      for (const id of ids) set.add(id)
       return () => {
-        set.delete(waker)
-        if (set.size === 0) wakers.delete(queue)
+        for (const id of ids) set.delete(id)
+        if (set.size === 0) workers.delete(queue)
       }
     },
-    announced(payload) {
-      const [queue = '', milliseconds = '', part] = payload.split(' ')
-      wakeIn(queue, Number(milliseconds), part)
-    },
-    all() {
-      for (const queue of wakers.keys()) wake(queue)
-      asking = ask().catch(onError)
+    rouse() {
+      rousedUntil = performance.now() + aftermathMs
+      if (next === undefined || next.at < performance.now() + pauses.beforeDue) return
+      clearTimeout(next.timer)
+      lookIn(pauses.beforeDue)
     },
     async close() {
-      clearInterval(backstop)
-      for (const alarm of alarms.values()) clearTimeout(alarm)
-      await asking
+      closed = true
+      clearTimeout(next?.timer)
+      await looking
     },
   }
-}
-
-/** A subscriber, and the part of the queue whose jobs it takes; undefined means the whole queue. */
-type Waker = { wake: () => void; part: Part | undefined }
-
-// An announcement that names no part of the queue may be about a job of either part.
-function isFor(part: Part | undefined, announced: string | undefined): boolean {
-  return part === undefined || announced === undefined || part === announced
 }

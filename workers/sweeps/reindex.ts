@@ -1,5 +1,6 @@
 import { inTransaction } from '../../shared/database/database.ts'
 import { queues, type ReindexJob } from '../../shared/jobs/queues.ts'
+import { groupOf } from '../../shared/jobs/send.ts'
 import {
   enqueueStep,
   firstStep,
@@ -7,9 +8,9 @@ import {
   reindexKey,
   reindexStep,
 } from '../../shared/search/index/reindex.ts'
-import { completeAttempt } from '../runtime/attempts.ts'
 import { defineWorker } from '../runtime/job-worker.ts'
 import type { Worker } from '../runtime/runtime.ts'
+import { completeAttempts } from '../runtime/work.ts'
 
 const outdated = { documents: 'outdated', knowledge_base_id: null } as const
 
@@ -19,7 +20,7 @@ const steps = defineWorker<ReindexJob>({
     const { database, jobs, log } = runtime
     const step = await reindexStep(database, job.data)
     await inTransaction(database, async (tx) => {
-      await completeAttempt(tx, { runtime, queue: queues.searchReindex, job })
+      await completeAttempts(tx, { jobs, attempts: [job] })
       await enqueueStep({ tx, jobs }, { job: job.data, step })
     })
     const { documents, knowledge_base_id } = job.data
@@ -38,7 +39,8 @@ const steps = defineWorker<ReindexJob>({
 export const searchReindexer: Worker = {
   name: steps.name,
   async start(runtime) {
-    const options = { missed: 'once', singletonKey: reindexKey(outdated) } as const
+    const group = groupOf({})
+    const options = { missed: 'once', singletonKey: reindexKey(outdated), group } as const
     await runtime.jobs.boss.schedule(queues.searchReindex.name, '*/5 * * * *', firstStep(outdated), options)
     return steps.start(runtime)
   },

@@ -7,7 +7,6 @@ import { deleteEndedJobs, deleteOldAnswers } from '../../shared/jobs/requested/q
 import { requestedJobTables } from '../../shared/jobs/requested/tables.ts'
 import { deleteOldAudit } from '../../shared/localization/audit.ts'
 import { deleteExpired } from '../../shared/requests/queries.ts'
-import { deleteFinishedJobs, deleteForgottenJobs } from '../runtime/job-queries.ts'
 import { defineSweep } from './sweep.ts'
 
 /** The largest number of rows that a statement deletes, so that the statement holds its locks only for a short time. */
@@ -15,13 +14,13 @@ const batch = 1000
 
 /**
  * Deletes what has outlived its retention: stored answers of requests with an Idempotency-Key, requested jobs, audit,
- * sign-ins, grants and clients of OAuth, jobs of pg-boss and events. Forgets spellings of tags that no document has any
- * more.
+ * sign-ins, grants and clients of OAuth, and events. pg-boss deletes its own jobs. Forgets spellings of tags that no
+ * document has any more.
  */
 export const retentionSweep = defineSweep({
   queue: queues.sweepRetention,
   cron: '17 * * * *',
-  async sweep({ database, config }) {
+  async sweep({ database, jobs, config }) {
     const {
       IDEMPOTENCY_TTL_HOURS: idempotencyHours,
       AUDIT_RETENTION_DAYS: auditDays,
@@ -34,10 +33,9 @@ export const retentionSweep = defineSweep({
       () => deleteOldAnswers(database, { days, batch }),
       () => deleteExpiredOAuth(database, { batch }),
       () => deleteExpiredSignIns(database, { session: sessionLimits, batch }),
-      () => deleteFinishedJobs(database, { batch }),
-      () => deleteForgottenJobs(database, { batch }),
       () => purgeEvents(database, { days: config.SSE_RETENTION_DAYS, batch }),
     ]
+    await jobs.boss.supervise()
     let total = 0
     for (const deletion of deletions) total += await exhaust(deletion)
     return total + (await forgetUnusedTags(database))

@@ -1,7 +1,9 @@
-import { laggingDocuments } from '../../shared/jobs/projections/queries.ts'
-import { deadLetterOf, projections, queues } from '../../shared/jobs/queues.ts'
-import { strandedJobs } from '../../shared/jobs/requested/queries.ts'
+import { inTransaction } from '../../shared/database/database.ts'
+import { scheduleAgain } from '../../shared/jobs/projections/stale.ts'
+import { projections, queues } from '../../shared/jobs/queues.ts'
+import { laggingDocuments, strandedJobs } from '../../shared/jobs/reads.ts'
 import { requestedJobTables } from '../../shared/jobs/requested/tables.ts'
+import { groupOf } from '../../shared/jobs/send.ts'
 import { defineSweep } from './sweep.ts'
 
 /** The age, in seconds, from which a stale projection or an open requested job may count as lost. */
@@ -21,23 +23,21 @@ export const staleSweep = defineSweep({
   cron: '*/5 * * * *',
   async sweep({ database, jobs }) {
     let enqueued = 0
-    for (const { name, queue } of projections) {
-      const deadLetter = deadLetterOf(queue)
-      const documents = await laggingDocuments(database, { projection: name, deadLetter, seconds, limit })
+    for (const projection of projections) {
+      const documents = await laggingDocuments(database, { projection, seconds, limit })
       enqueued += documents.length
-      const request = documents.map((data) => ({ data, singletonKey: data.document_id }))
-      if (request.length > 0) await jobs.boss.insert(queue.name, request)
+      for (const [large, some] of Map.groupBy(documents, ({ large }) => large)) {
+        const again = some.map(({ workspace_id, document_id }) => ({ workspace_id, document_id }))
+        await inTransaction(database, (tx) => scheduleAgain({ tx, jobs }, { projection, jobs: again, large }))
+      }
     }
     for (const table of requestedJobTables) {
-      const keys = await strandedJobs(database, {
-        table,
-        queues: [table.queue.name, deadLetterOf(table.queue)],
-        seconds,
-        limit,
-      })
+      const keys = await strandedJobs(database, { table, seconds, limit })
       enqueued += keys.length
-      const request = keys.map((data) => ({ data, singletonKey: data.job_id }))
-      if (request.length > 0) await jobs.boss.insert(table.queue.name, request)
+      await jobs.boss.insert(
+        table.queue.name,
+        keys.map((data) => ({ data, group: groupOf(data) })),
+      )
     }
     return enqueued
   },

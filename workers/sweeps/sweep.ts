@@ -1,8 +1,7 @@
 import type { Config } from '../../shared/config/config.ts'
-import { inTransaction } from '../../shared/database/database.ts'
 import type { Queue } from '../../shared/jobs/queues.ts'
+import { groupOf } from '../../shared/jobs/send.ts'
 import { onBehalfOf } from '../../shared/turns/requester.ts'
-import { completeAttempt } from '../runtime/attempts.ts'
 import { defineWorker } from '../runtime/job-worker.ts'
 import type { Runtime, Worker } from '../runtime/runtime.ts'
 
@@ -23,10 +22,9 @@ export type Sweep = {
 export function defineSweep({ queue, cron, scheduled = () => true, sweep }: Sweep): Worker {
   const worker = defineWorker<object>({
     queue,
-    async run(runtime, job) {
+    async run(runtime) {
       const count = await onBehalfOf('', () => sweep(runtime), { mostMs: runtime.config.WORKER_COMPUTE_MS })
       runtime.log.info({ queue: queue.name, count }, 'swept')
-      await inTransaction(runtime.database, (tx) => completeAttempt(tx, { runtime, queue, job }))
       return 'done'
     },
   })
@@ -34,7 +32,7 @@ export function defineSweep({ queue, cron, scheduled = () => true, sweep }: Swee
     name: worker.name,
     async start(runtime) {
       const { boss } = runtime.jobs
-      if (scheduled(runtime.config)) await boss.schedule(queue.name, cron, {}, { missed: 'once' })
+      if (scheduled(runtime.config)) await boss.schedule(queue.name, cron, {}, { missed: 'once', group: groupOf({}) })
       else await boss.unschedule(queue.name)
       return worker.start(runtime)
     },

@@ -82,18 +82,11 @@ export async function loadSource(db: Queryable, job: DocumentJob): Promise<Loade
   return (await loadSources(db, [job])).get(job.document_id) ?? null
 }
 
-const SizeRow = row(Type.Object({ document_id: Type.String(), bytes: Type.Number() }))
+/** The estimated bytes of a body from which its document counts as large. */
+const largeBytes = 100_000
 
-/** Estimates the size of the bodies of documents in bytes, by id. Deleted documents are left out. */
-export async function documentSizes(db: Queryable, jobs: readonly DocumentJob[]): Promise<ReadonlyMap<string, number>> {
-  const sizes = await db.any(
-    prepared(sql.type(SizeRow)`
-    SELECT d.id AS document_id, d.character_count + 100 * d.node_count AS bytes
-    FROM ${documentKeys(jobs)} AS k (workspace_id, document_id)
-    JOIN documents d ON d.workspace_id = k.workspace_id AND d.id = k.document_id`),
-  )
-  return new Map(sizes.map(({ document_id, bytes }) => [document_id, bytes]))
-}
+/** The condition that the body of a document is large, for a row `d` of `documents`. */
+export const isLarge = sql.fragment`d.character_count + 100 * d.node_count > ${largeBytes}`
 
 const SeqRow = row(Type.Object({ document_id: Type.String(), body_seq: Type.Number() }))
 
@@ -130,32 +123,4 @@ export async function markCurrent(
     DELETE FROM stale_projections s USING ${documentKeys(input.jobs)} AS k (workspace_id, document_id)
     WHERE s.workspace_id = k.workspace_id AND s.projection = ${input.projection} AND s.document_id = k.document_id`),
   )
-}
-
-const LaggingRow = row(Type.Object({ workspace_id: Type.String(), document_id: Type.String() }))
-
-/**
- * Returns documents whose projection has been stale for longer than `seconds`, the longest first. A document of which
- * two jobs have ended in the dead-letter queue since then is left out for a quarter of an hour. Each further such job
- * makes this time about four times as long, up to a day. A new write still enqueues its own job at once.
- */
-export function laggingDocuments(
-  db: Queryable,
-  input: { projection: string; deadLetter: string; seconds: number; limit: number },
-): Promise<readonly DocumentJob[]> {
-  return db.any(sql.type(LaggingRow)`
-    WITH dead AS (
-      SELECT s.workspace_id, s.document_id, count(*) AS times, max(j.created_on) AS last
-      FROM pgboss.job j
-      JOIN stale_projections s ON s.workspace_id = j.data ->> 'workspace_id'
-        AND s.projection = ${input.projection} AND s.document_id = j.data ->> 'document_id'
-      WHERE j.name = ${input.deadLetter} AND j.created_on > s.since
-      GROUP BY 1, 2
-    )
-    SELECT s.workspace_id, s.document_id FROM stale_projections s
-    LEFT JOIN dead d ON d.workspace_id = s.workspace_id AND d.document_id = s.document_id
-    WHERE s.projection = ${input.projection} AND s.since < now() - make_interval(secs => ${input.seconds})
-      AND (d.times IS NULL
-        OR d.last <= now() - least(interval '5 minutes' * (4 ^ least(d.times - 1, 5) - 1), interval '1 day'))
-    ORDER BY s.since LIMIT ${input.limit}`)
 }

@@ -1,9 +1,16 @@
-import { prepared, sql, type Transaction } from '../../database/database.ts'
-import { type DocumentChange, type DocumentProjection, projections } from '../queues.ts'
-import type { Jobs } from '../send.ts'
+import { randomUUID } from 'node:crypto'
+import Type, { type Static } from 'typebox'
+import { prepared, type Queryable, sql, type Transaction } from '../../database/database.ts'
+import { row } from '../../database/row.ts'
+import { type DocumentChange, type DocumentJob, type DocumentProjection, projections } from '../queues.ts'
+import { type Jobs, type ProjectionJob, sendProjectionJobs } from '../send.ts'
+import { isLarge } from './queries.ts'
+
+/** The seconds for which a job waits for further writes of a burst. */
+export const burstSeconds = 0.5
 
 // The milliseconds without a write after which the next write of a document counts as the first write of a burst.
-const quietMs = 500
+const quietMs = 1000 * burstSeconds
 
 // While a workspace has at least so many stale documents of a projection, its further jobs let the jobs of other
 // workspaces go first.
@@ -22,14 +29,24 @@ export type ChangedDocuments = {
 /**
  * Marks every projection that depends on one of the changes as stale and enqueues its jobs, in the transaction of the
  * write. So no write is without its jobs, and no job without its write. A projection with `enrolledIn` is marked only
- * for the documents that this table names. Call `markStale` last in the transaction. Documents are taken in the order
- * of their ids, so that two writers of the same documents cannot deadlock.
+ * for the documents that this table names.
+ *
+ * A document that is stale already gets no further job: the writer has locked the document, and the job on its way will
+ * lock it too, so that job will see the write. After a quiet moment the job starts at once. A further write of a burst
+ * finds the job gone or still there. The next job is held back for half a second and never put off any further, so
+ * constant writing cannot starve it.
  */
 export async function markStale(context: { tx: Transaction; jobs: Jobs }, changed: ChangedDocuments): Promise<void> {
-  const documents = [...changed.documents].sort((a, b) => (a.id < b.id ? -1 : 1))
-  const affected = projections.filter(({ dependsOn }) => dependsOn.some((change) => changed.changes.includes(change)))
-  if (affected.length === 0) return
-  await markAndEnqueue(context.tx, { workspaceId: changed.workspaceId, projections: affected, documents })
+  const { workspaceId, documents, changes } = changed
+  const affected = projections.filter(({ dependsOn }) => dependsOn.some((change) => changes.includes(change)))
+  const [only, ...others] = documents
+  if (affected.length === 0 || only === undefined) return
+  const unscheduled = await mark(context.tx, { workspaceId, documents, projections: affected })
+  const startAfter = others.length > 0 || only.quiet ? 0 : burstSeconds
+  for (const { name, queue } of affected) {
+    const sent = unscheduled.filter(({ projection }) => projection === name).map((row) => jobOf(workspaceId, row))
+    await sendProjectionJobs(context, { queue, sent, startAfter })
+  }
 }
 
 /** The document of a body write, before and after the write. */
@@ -40,9 +57,9 @@ type WrittenDocument = {
 }
 
 /** A consequence of body writes: marks the projections that depend on the body as stale, and enqueues their jobs. */
-export async function staleAfterWrite(context: { tx: Transaction; jobs: Jobs }, write: WrittenDocument): Promise<void> {
+export function staleAfterWrite(context: { tx: Transaction; jobs: Jobs }, write: WrittenDocument): Promise<void> {
   const { before, document, eventRowNo } = write
-  await markStale(context, {
+  return markStale(context, {
     workspaceId: document.workspace_id,
     changes: ['body'],
     documents: [{ id: document.id, eventRowNo, quiet: isQuiet(before, document) }],
@@ -54,36 +71,93 @@ export function isQuiet(before: { updated_at: number }, document: { updated_at: 
   return document.updated_at - before.updated_at > quietMs
 }
 
-// Marks the documents that take part in each projection and enqueues their jobs, by one statement. A single document is
-// given by plain values instead of arrays, which lets PostgreSQL keep the plan of the statement.
-async function markAndEnqueue(
-  tx: Transaction,
-  input: {
-    workspaceId: string
-    projections: readonly DocumentProjection[]
-    documents: ChangedDocuments['documents']
+/**
+ * Sends further jobs for documents that are stale and stay stale, in the transaction that completes or gives up their
+ * earlier jobs. The marks name the new jobs. A document without a mark, such as in a reindex, gets its job all the
+ * same.
+ */
+export async function scheduleAgain(
+  context: { tx: Transaction; jobs: Jobs },
+  again: {
+    projection: Pick<DocumentProjection, 'name' | 'queue'>
+    jobs: readonly DocumentJob[]
+    large: boolean
+    startAfter?: number
+    priority?: number
   },
 ): Promise<void> {
-  const { workspaceId, projections, documents } = input
-  const [only, ...others] = documents
-  if (only === undefined) return
-  const alone = others.length === 0
-  const ids = documents.map(({ id }) => id)
-  const rowNos = documents.map(({ eventRowNo }) => eventRowNo)
-  const changed = alone
-    ? sql.fragment`(VALUES (${only.id}::text, ${only.eventRowNo}::int8))`
-    : sql.fragment`unnest(${sql.array(ids, 'text')}, ${sql.array(rowNos, 'int8')})`
-  const affected = projections.map(({ name, queue }) => sql.fragment`(${name}::text, ${queue.name}::text)`)
-  const conditions = projections.flatMap((projection) => takesPart(projection, workspaceId))
-  await tx.query(
+  if (again.jobs.length === 0) return
+  const { projection, large, startAfter = 0, priority = 0 } = again
+  const sent = again.jobs.map((data): ProjectionJob => ({ id: randomUUID(), data, large, priority }))
+  const rows = sent.map(({ id, data }) => [id, data.workspace_id, data.document_id])
+  await context.tx.query(
     prepared(sql.unsafe`
-    SELECT pgboss.mark_stale(${workspaceId}, array_agg(p.name), array_agg(p.queue), array_agg(d.id),
-      array_agg(d.row_no), ${crowd}, ${alone}, ${alone && only.quiet})
-    FROM ${changed} AS d (id, row_no)
-    CROSS JOIN (VALUES ${sql.join(affected, sql.fragment`, `)}) AS p (name, queue)
-    WHERE ${sql.join([sql.fragment`true`, ...conditions], sql.fragment` AND `)}
-    HAVING count(*) > 0`),
+    UPDATE stale_projections s SET job_id = sent.job_id
+    FROM ${sql.unnest(rows, ['uuid', 'text', 'text'])} AS sent (job_id, workspace_id, document_id)
+    WHERE s.workspace_id = sent.workspace_id AND s.projection = ${projection.name} AND s.document_id = sent.document_id`),
   )
+  await sendProjectionJobs(context, { queue: projection.queue, sent, startAfter })
+}
+
+/** Says that no job of a document is on its way any more, so that the next write sends a job. */
+export async function unschedule(
+  db: Queryable,
+  { projection, job }: { projection: string; job: { id: string; data: DocumentJob } },
+): Promise<void> {
+  await db.query(sql.unsafe`
+    UPDATE stale_projections SET job_id = NULL
+    WHERE workspace_id = ${job.data.workspace_id} AND projection = ${projection}
+      AND document_id = ${job.data.document_id} AND job_id = ${job.id}`)
+}
+
+const UnscheduledShape = Type.Object({
+  projection: Type.String(),
+  document_id: Type.String(),
+  job_id: Type.String(),
+  large: Type.Boolean(),
+  crowded: Type.Boolean(),
+})
+
+// Marks the documents that take part in each projection, and returns the marks that had no job. Counting stops at a
+// crowd. Marks are made in the order of their keys, so that two writers of the same documents cannot deadlock.
+function mark(
+  tx: Transaction,
+  input: { workspaceId: string; projections: readonly DocumentProjection[]; documents: ChangedDocuments['documents'] },
+) {
+  const { workspaceId, projections, documents } = input
+  const changed = documents.map(({ id, eventRowNo }) => [id, eventRowNo])
+  const names = projections.map(({ name }) => name)
+  const conditions = projections.flatMap((projection) => takesPart(projection, workspaceId))
+  return tx.any(
+    prepared(sql.type(row(UnscheduledShape))`
+    WITH proposed AS MATERIALIZED (
+      SELECT p.name AS projection, d.id AS document_id, c.row_no, gen_random_uuid() AS job_id, ${isLarge} AS large
+      FROM ${sql.unnest(changed, ['text', 'int8'])} AS c (id, row_no)
+      JOIN documents d ON d.workspace_id = ${workspaceId} AND d.id = c.id
+      CROSS JOIN unnest(${sql.array(names, 'text')}) AS p (name)
+      WHERE ${sql.join([sql.fragment`true`, ...conditions], sql.fragment` AND `)}
+    ), marked AS (
+      INSERT INTO stale_projections AS s (workspace_id, projection, document_id, event_row_no, job_id)
+      SELECT ${workspaceId}, projection, document_id, row_no, job_id FROM proposed ORDER BY projection, document_id
+      ON CONFLICT (workspace_id, projection, document_id)
+        DO UPDATE SET event_row_no = excluded.event_row_no, job_id = coalesce(s.job_id, excluded.job_id)
+      RETURNING job_id
+    ), crowds AS (
+      SELECT p.projection, count(*) + (
+        SELECT count(*) FROM (
+          SELECT FROM stale_projections s
+          WHERE s.workspace_id = ${workspaceId} AND s.projection = p.projection LIMIT ${crowd}) AS few) > ${crowd} AS crowded
+      FROM proposed p GROUP BY p.projection
+    )
+    SELECT projection, document_id, job_id, large, crowded
+    FROM proposed JOIN marked USING (job_id) JOIN crowds USING (projection)
+    ORDER BY document_id`),
+  )
+}
+
+function jobOf(workspaceId: string, unscheduled: Static<typeof UnscheduledShape>): ProjectionJob {
+  const { job_id: id, document_id, large, crowded } = unscheduled
+  return { id, data: { workspace_id: workspaceId, document_id }, large, priority: crowded ? -1 : 0 }
 }
 
 function takesPart({ name, enrolledIn }: DocumentProjection, workspaceId: string) {

@@ -4,6 +4,7 @@ import { prepared, type Queryable, sql, type Transaction } from '../../database/
 import { row } from '../../database/row.ts'
 import type { ModelAnswer } from '../../models/model.ts'
 import type { RequestedJobKey } from '../queues.ts'
+import { isRunning } from '../reads.ts'
 import type { RequestedJobTable } from './tables.ts'
 
 /** The table and the key of the row of a job. */
@@ -33,41 +34,15 @@ export async function claim(
   db: Queryable,
   input: RequestedJobAttempt & { queue: string; job: Pick<Job, 'id' | 'retryCount'> },
 ): Promise<boolean> {
-  const { key, job } = input
+  const { key } = input
   const result = await db.query(
     prepared(sql.unsafe`
     UPDATE ${tableOf(input)} SET status = 'running', attempt = ${input.attempt},
       started_at = coalesce(started_at, clock_timestamp())
     WHERE workspace_id = ${key.workspace_id} AND id = ${key.job_id} AND finished_at IS NULL
-      AND EXISTS (SELECT FROM pgboss.job WHERE name = ${input.queue} AND id = ${job.id}
-        AND retry_count = ${job.retryCount}::int AND state = 'active')`),
+      AND ${isRunning(input)}`),
   )
   return result.rowCount === 1
-}
-
-const TurnRow = row(Type.Object({ turn: Type.Integer() }))
-
-/**
- * Returns the priority of a new job, by which the workspaces of a queue take turns: the highest priority is claimed
- * first. The first job of a workspace comes next, and each further job of the workspace has a priority less by one. So
- * a workspace with many jobs does not hold up the others. Priorities fall as long as there are jobs, so no job is
- * overtaken by later jobs for ever. An empty queue begins with zero.
- */
-export function requestedJobTurn(tx: Transaction, input: { queue: string; workspaceId: string }): Promise<number> {
-  const { queue, workspaceId } = input
-  return tx.oneFirst(
-    prepared(sql.type(TurnRow)`
-    SELECT least(
-      coalesce(
-        (SELECT min(priority) FROM pgboss.job WHERE name = ${queue} AND state = 'active'),
-        (SELECT max(priority) FROM pgboss.job WHERE name = ${queue} AND state < 'active'),
-        0),
-      (SELECT min(priority) - 1 FROM pgboss.job
-        WHERE name = ${queue} AND state < 'active' AND data ->> 'workspace_id' = ${workspaceId}),
-      (SELECT min(priority) - 1 FROM pgboss.job
-        WHERE name = ${queue} AND state = 'active' AND data ->> 'workspace_id' = ${workspaceId})
-    ) AS turn`),
-  )
 }
 
 const LockedRow = row(
@@ -170,30 +145,6 @@ export async function settleAnswers(tx: Transaction, input: RequestedJobRow): Pr
     ) AS total
     WHERE workspace_id = ${key.workspace_id} AND id = ${key.job_id}`)
 }
-
-/**
- * Returns open jobs, older than `seconds`, for which no job of pg-boss is left in `queues`, such as after an operator
- * has emptied a queue.
- */
-export function strandedJobs(
-  db: Queryable,
-  input: { table: RequestedJobTable; queues: readonly string[]; seconds: number; limit: number },
-): Promise<readonly RequestedJobKey[]> {
-  return db.any(sql.type(KeyRow)`
-    SELECT j.workspace_id, j.id AS job_id FROM ${sql.identifier([input.table.name])} j
-    WHERE j.finished_at IS NULL AND j.created_at < now() - make_interval(secs => ${input.seconds})
-      AND NOT EXISTS (
-        SELECT FROM pgboss.job q
-        WHERE q.name = ANY(${sql.array([...input.queues], 'text')}) AND q.data ->> 'job_id' = j.id
-          AND q.state < 'active' AND NOT q.blocked)
-      AND NOT EXISTS (
-        SELECT FROM pgboss.job q
-        WHERE q.name = ANY(${sql.array([...input.queues], 'text')}) AND q.data ->> 'job_id' = j.id
-          AND q.state = 'active')
-    LIMIT ${input.limit}`)
-}
-
-const KeyRow = row(Type.Object({ workspace_id: Type.String(), job_id: Type.String() }))
 
 /** Deletes jobs that ended more than `days` ago, up to `batch` a call. Returns their number. */
 export async function deleteEndedJobs(

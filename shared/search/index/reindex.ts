@@ -1,8 +1,10 @@
 import Type, { type Static } from 'typebox'
 import { foreignStatements, type Queryable, sql, type Transaction } from '../../database/database.ts'
 import { row } from '../../database/row.ts'
+import { isLarge } from '../../jobs/projections/queries.ts'
 import { queues, type ReindexJob } from '../../jobs/queues.ts'
-import type { Jobs } from '../../jobs/send.ts'
+import { waitingJobs } from '../../jobs/reads.ts'
+import { groupOf, type Jobs, sendProjectionJobs } from '../../jobs/send.ts'
 import { tokeniserEpoch } from '../text/tokenise.ts'
 
 // The number of documents of a step. While at least so many jobs wait in the queue of the index, a step enqueues no
@@ -34,7 +36,8 @@ export type ReindexStep = { documents: readonly DocumentKey[]; next: ReindexJob 
  * that the index is never far behind what people write now.
  */
 export async function reindexStep(db: Queryable, job: ReindexJob): Promise<ReindexStep> {
-  if ((await waitingIndexJobs(db)) >= stepSize) return { documents: [], next: job }
+  if ((await waitingJobs(db, { queue: queues.searchIndex.name, most: stepSize })) >= stepSize)
+    return { documents: [], next: job }
   const documents = await documentsToReindex(db, job)
   const after = documents.at(-1) ?? null
   return { documents, next: after && { ...job, after, enqueued: job.enqueued + documents.length } }
@@ -42,24 +45,19 @@ export async function reindexStep(db: Queryable, job: ReindexJob): Promise<Reind
 
 /**
  * Enqueues the documents of a step, in the transaction that completes the job of the step. So each step is taken once,
- * and an interrupted reindex goes on after its last step. The jobs of the documents have keys of their own and a lower
- * priority than the jobs of writes.
+ * and an interrupted reindex goes on after its last step. The jobs of the documents have a lower priority than the jobs
+ * of writes.
  */
 export async function enqueueStep(
   context: { tx: Transaction; jobs: Jobs },
   { job, step }: { job: ReindexJob; step: ReindexStep },
 ): Promise<void> {
-  const { boss } = context.jobs
-  const db = foreignStatements(context.tx)
   const rebuild = job.documents === 'all'
-  const requests = step.documents.map((document) => ({
-    data: { ...document, rebuild },
-    singletonKey: `reindex ${document.document_id}`,
-    priority: -2,
-  }))
-  if (requests.length > 0) await boss.insert(queues.searchIndex.name, requests, { db })
+  const sent = step.documents.map(({ large, ...key }) => ({ data: { ...key, rebuild }, large, priority: -2 }))
+  await sendProjectionJobs(context, { queue: queues.searchIndex, sent })
   if (step.next === null) return
-  await boss.send(queues.searchReindex.name, step.next, { db, singletonKey: reindexKey(job), startAfter: pauseSeconds })
+  const options = { singletonKey: reindexKey(job), startAfter: pauseSeconds, group: groupOf(step.next) }
+  await context.jobs.boss.send(queues.searchReindex.name, step.next, { db: foreignStatements(context.tx), ...options })
 }
 
 /**
@@ -71,24 +69,17 @@ export function outdatedDocuments(db: Queryable): Promise<number> {
     SELECT count(*) FROM search_documents WHERE epoch < ${tokeniserEpoch} OR epoch > ${tokeniserEpoch}`)
 }
 
-const KeyShape = Type.Object({ workspace_id: Type.String(), document_id: Type.String() })
+const KeyShape = Type.Object({ workspace_id: Type.String(), document_id: Type.String(), large: Type.Boolean() })
 type DocumentKey = Static<typeof KeyShape>
 
 // Documents that a later version of the tokeniser indexed are left to the processes of that version.
 function documentsToReindex(db: Queryable, { documents, knowledge_base_id, after }: ReindexJob) {
   return db.any(sql.type(row(KeyShape))`
-    SELECT d.workspace_id, d.id AS document_id
+    SELECT d.workspace_id, d.id AS document_id, ${isLarge} AS large
     FROM documents d
     LEFT JOIN search_documents s ON s.workspace_id = d.workspace_id AND s.document_id = d.id
     WHERE (d.workspace_id, d.id) > (${after?.workspace_id ?? ''}, ${after?.document_id ?? ''})
       AND (${knowledge_base_id}::bigint IS NULL OR d.knowledge_base_id = ${knowledge_base_id})
       AND (${documents} = 'all' OR s.epoch < ${tokeniserEpoch})
     ORDER BY d.workspace_id, d.id LIMIT ${stepSize}`)
-}
-
-function waitingIndexJobs(db: Queryable): Promise<number> {
-  return db.oneFirst(sql.type(row(Type.Object({ count: Type.Number() })))`
-    SELECT count(*) FROM (
-      SELECT FROM pgboss.job WHERE name = ${queues.searchIndex.name} AND state < 'active' AND NOT blocked
-      LIMIT ${stepSize}) AS waiting`)
 }

@@ -34,7 +34,7 @@ t.test('what happened while nobody listened is caught up, and notifications are 
   )
 })
 
-const listeners = `FROM pg_stat_activity WHERE application_name IN ('svc-listen', 'svc-attempts')`
+const listeners = `FROM pg_stat_activity WHERE application_name IN ('svc-listen', 'svc-worker')`
 
 function states(site: Site) {
   return site.ask(`SELECT state FROM pgboss.job WHERE name = 'search.index'`)

@@ -2,8 +2,6 @@ import Type from 'typebox'
 import { blocksChangedSince, chainPage, pendingManifests } from '../../../shared/changes/queries.ts'
 import { type Database, sql, type Transaction } from '../../../shared/database/database.ts'
 import { row } from '../../../shared/database/row.ts'
-import { queues } from '../../../shared/jobs/queues.ts'
-import { enqueueDocuments, openJobs } from '../../../shared/jobs/send.ts'
 import { extractions } from '../../../shared/relations/extract.ts'
 import { existingBlocks, relationPage } from '../../../shared/relations/list.ts'
 import { p } from '../../document/build.ts'
@@ -56,23 +54,6 @@ t.test('a document that ten thousand others refer to lists them without looking 
     cursor = `&cursor=${body.page.next_cursor}`
   }
   t.equal(new Set(pages).size, referrers, 'and every one of them is found')
-})
-
-t.test('a write finds the job of its document however many wait for a worker', async (t) => {
-  const { database } = await startTestService(t)
-  const jobs = await openJobs({ database, onError: (error) => t.fail(error) })
-  t.teardown(jobs.stop)
-  const queue = queues.searchIndex
-  const keys = Array.from({ length: 5000 }, (_, index) => ({ workspace_id: 'ws', document_id: `doc_${index}` }))
-  await jobs.boss.insert(
-    queue.name,
-    keys.map((data) => ({ data, singletonKey: data.document_id })),
-  )
-  await database.query(sql.unsafe`ANALYZE pgboss.job_common`)
-  const write = { workspace_id: 'ws', document_id: 'doc_7' }
-  for (const quiet of [true, false]) {
-    await readsIndexes(t, database, (tx) => enqueueDocuments({ tx, jobs }, { queue, jobs: [{ ...write, quiet }] }))
-  }
 })
 
 t.test('the ids of documents are ordered alike in every table, so that every join can use an index', async (t) => {

@@ -1,18 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { PgBoss } from 'pg-boss'
 import Type from 'typebox'
 import { inTransaction, sql, type Transaction } from '../../../shared/database/database.ts'
 import { row } from '../../../shared/database/row.ts'
-import { queueLoads } from '../../../shared/health/queries.ts'
 import { deadLetterOf, queues } from '../../../shared/jobs/queues.ts'
-import { completeAttempt } from '../../../workers/runtime/attempts.ts'
-import {
-  activeAttempts,
-  claimStatement,
-  deleteFinishedJobs,
-  deleteForgottenJobs,
-  nextDueStatement,
-} from '../../../workers/runtime/job-queries.ts'
+import { queueLoads, queueStates } from '../../../shared/jobs/reads.ts'
 import { defineWorker } from '../../../workers/runtime/job-worker.ts'
 import { retentionSweep } from '../../../workers/sweeps/retention.ts'
 import { workersOf, workerTypes } from '../../../workers/types.ts'
@@ -22,8 +15,8 @@ import { until } from '../../support/site.ts'
 import { type Test, t } from '../../support/tap.ts'
 import { startWorkers, untilFresh, write } from '../../support/workers.ts'
 
-/** The interval at which every process looks for missed announcements, in seconds. */
-const backstopSeconds = 8
+/** The interval at which a process at rest looks for jobs that nobody announced, in seconds. */
+const backstopSeconds = 5
 
 t.test('workers without work leave the database alone', async (t) => {
   const service = await startTestService(t)
@@ -37,7 +30,7 @@ t.test('workers without work leave the database alone', async (t) => {
   const before = await transactions()
   await sleep(12_000)
   const seen = (await transactions()) - before
-  // Takers and the sequencer ask about once in ten seconds. A poll of each queue twice a second would make 300.
+  // The process looks once in five seconds. A poll of each queue twice a second would make 300.
   t.ok(seen <= 12, `${seen} transactions`)
 })
 
@@ -57,23 +50,26 @@ t.test('a job that nobody was told of is found all the same', async (t) => {
   const { boss } = service.service.jobs
   await boss.send(queues.searchIndex.name, {})
   await until(async () => starts.length === 1)
-  // By then the worker of the first job has looked for further jobs.
-  await sleep(1000)
-  await service.database.query(sql.unsafe`DROP TRIGGER job_announced ON pgboss.job_common`)
-  await boss.send(queues.searchIndex.name, {})
+  // pg-boss announces only jobs of queues with `notify`.
+  await boss.updateQueue(queues.searchIndex.name, { notify: false })
+  const quiet = new PgBoss({ connectionString: service.url, max: 1, migrate: false, supervise: false, schedule: false })
+  await quiet.start()
+  await sleep(2000)
+  await quiet.send(queues.searchIndex.name, {})
+  await quiet.stop({ graceful: false })
   await until(async () => starts.length === 2)
   t.ok((starts[1]?.late ?? 0) <= 2 * backstopSeconds, `${starts[1]?.late} s late`)
 })
 
-t.test('jobs that were held up while the connection of the jobs was lost start when it is back', async (t) => {
+t.test('jobs that were held up while the connections of pg-boss were lost start when it is back', async (t) => {
   const service = await startTestService(t)
   const starts = await workOn(t, service, { failures: 0 })
   await service.database.query(sql.unsafe`
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-    WHERE application_name = 'svc-attempts' AND datname = current_database()`)
+    WHERE application_name = 'svc-worker' AND datname = current_database()`)
   await service.service.jobs.boss.send(queues.searchIndex.name, {})
   await until(async () => starts.length === 1)
-  t.ok((starts[0]?.late ?? 0) < backstopSeconds / 2, `${starts[0]?.late} s late`)
+  t.ok((starts[0]?.late ?? 0) < 2 * backstopSeconds, `${starts[0]?.late} s late`)
 })
 
 t.test('what looking after jobs costs does not grow with those that are behind', async (t) => {
@@ -100,7 +96,9 @@ t.test('what earlier versions left in the queue goes, and only what nobody can a
     VALUES (${deadLetterOf(queues.searchIndex)}, '{}', 2592000, ${queues.searchIndex.name})`)
   await startWorkers(t, service, [retentionSweep])
   await service.service.jobs.boss.send(queues.sweepRetention.name, {})
-  const left = () => database.anyFirst(sql.type(row(Type.Object({ name: Type.String() })))`SELECT name FROM pgboss.job`)
+  const left = () =>
+    database.anyFirst(sql.type(row(Type.Object({ name: Type.String() })))`
+      SELECT name FROM pgboss.job WHERE name <> ${queues.sweepRetention.name}`)
   await until(async () => (await left()).length === 1)
   t.strictSame(await left(), [deadLetterOf(queues.searchIndex)])
 })
@@ -113,12 +111,11 @@ async function workOn(t: Test, service: TestService, { failures }: { failures: n
   const queue = queues.searchIndex
   const worker = defineWorker({
     queue,
-    async run(runtime, job) {
+    async run(_runtime, job) {
       const late = await service.database.oneFirst(sql.type(row(Type.Object({ late: Type.Number() })))`
         SELECT extract(epoch FROM started_on - start_after)::float8 AS late FROM pgboss.job WHERE id = ${job.id}`)
       starts.push({ attempt: job.retryCount, late })
       if (starts.length <= failures) throw new Error('out of order')
-      await inTransaction(runtime.database, (tx) => completeAttempt(tx, { runtime, queue, job }))
       return 'done'
     },
   })
@@ -157,12 +154,8 @@ async function readRows({ database }: TestService, count: number): Promise<Recor
   await database.query(sql.unsafe`VACUUM ANALYZE pgboss.job_common`)
   const names = Object.values(queues).map(({ name }) => name)
   const statements: Record<string, (tx: Transaction) => Promise<unknown>> = {
-    supervision: activeAttempts,
-    'the question for what is due': (tx) => tx.query(textOf(nextDueStatement, [names])),
+    'the look for what is due': (tx) => queueStates(tx, { queues: names, soonSeconds: 5 }),
     metrics: queueLoads,
-    retention: (tx) => deleteFinishedJobs(tx, { batch: 1000 }),
-    'retention of waiting jobs': (tx) => deleteForgottenJobs(tx, { batch: 1000 }),
-    claiming: (tx) => tx.query(textOf(claimStatement(queues.searchIndex), [queues.searchIndex.name, 10])),
   }
   const read: Record<string, Read> = {}
   for (const [name, run] of Object.entries(statements)) {
@@ -180,8 +173,4 @@ function rowsRead(tx: Transaction): Promise<Read> {
   return tx.one(sql.type(row(Type.Object({ sequential: Type.Number(), byIndex: Type.Number() })))`
     SELECT seq_tup_read AS sequential, idx_tup_fetch AS "byIndex" FROM pg_stat_xact_user_tables
     WHERE schemaname = 'pgboss' AND relname = 'job_common'`)
-}
-
-function textOf(text: string, values: (string | number | string[])[]) {
-  return { ...sql.unsafe`SELECT`, sql: text, values }
 }

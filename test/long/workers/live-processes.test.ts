@@ -40,7 +40,7 @@ t.test('metrics say how many processes of each type live, also when one has died
 
   await service.database.query(sql.unsafe`
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-    WHERE application_name = 'svc-attempts' AND datname = current_database()`)
+    WHERE application_name = 'svc-living' AND datname = current_database()`)
   await becomes({ api: 1, search: 2, events: 1 })
   both.signal('SIGKILL')
   await becomes({ api: 1, search: 1, events: 0 })

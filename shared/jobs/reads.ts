@@ -1,0 +1,205 @@
+import Type from 'typebox'
+import { prepared, type Queryable, sql } from '../database/database.ts'
+import { row } from '../database/row.ts'
+import { Nullable } from '../schema/identifiers.ts'
+import { isLarge } from './projections/queries.ts'
+import { type DocumentProjection, deadLetterOf, largeOf, type RequestedJobKey } from './queues.ts'
+import type { RequestedJobTable } from './requested/tables.ts'
+
+/*
+ * All that the service reads from the tables of pg-boss, because the interface of pg-boss does not tell it. No
+ * statement of the service writes to these tables. A job that waits has the state `created` or `retry`, which come
+ * before `active` in the order of states.
+ */
+
+/** The names of all queues of pg-boss. */
+export function queueNames(db: Queryable): Promise<readonly string[]> {
+  return db.anyFirst(sql.type(row(Type.Object({ name: Type.String() })))`SELECT name FROM pgboss.queue`)
+}
+
+/** The version of pg-boss's schema in the database. */
+export function queueSchemaVersion(db: Queryable): Promise<number> {
+  return db.oneFirst(sql.type(row(Type.Object({ version: Type.Integer() })))`SELECT version FROM pgboss.version`)
+}
+
+const StateRow = row(
+  Type.Object({
+    queue: Type.String(),
+    due: Type.Boolean(),
+    soon: Type.Boolean(),
+    running: Type.Boolean(),
+    lapsed: Type.Boolean(),
+  }),
+)
+
+/**
+ * What queues need of a worker: whether a job is due, whether the next job is due within `soonSeconds`, whether jobs
+ * are running, and whether a running job lacks its heartbeat. Every job of the service has a group, and pg-boss has an
+ * index of the running jobs that have one.
+ */
+export function queueStates(
+  db: Queryable,
+  { queues, soonSeconds }: { queues: readonly string[]; soonSeconds: number },
+) {
+  return db.any(
+    prepared(sql.type(StateRow)`
+    SELECT queue, due, NOT due AND EXISTS (
+        SELECT FROM pgboss.job WHERE name = queue AND state < 'active' AND NOT blocked
+          AND start_after <= now() + make_interval(secs => ${soonSeconds})) AS soon,
+      running.count > 0 AS running, running.lapsed > 0 AS lapsed
+    FROM unnest(${sql.array([...queues], 'text')}) AS queue
+    CROSS JOIN LATERAL (
+      SELECT EXISTS (
+        SELECT FROM pgboss.job WHERE name = queue AND state < 'active' AND NOT blocked AND start_after <= now()) AS due
+    ) AS waiting
+    CROSS JOIN LATERAL (
+      SELECT count(*), count(*) FILTER (WHERE heartbeat_on + heartbeat_seconds * interval '1 second' < now()) AS lapsed
+      FROM pgboss.job WHERE name = queue AND state = 'active' AND group_id IS NOT NULL
+    ) AS running`),
+  )
+}
+
+const LoadRow = row(
+  Type.Object({
+    name: Type.String(),
+    waiting: Type.Integer(),
+    oldest_seconds: Type.Number(),
+    active: Type.Integer(),
+    dead: Type.Integer(),
+  }),
+)
+
+/**
+ * The load of each of our queues, which are the queues with a dead-letter queue. The load is the number of waiting
+ * jobs, the seconds since the oldest waiting job became due, and the numbers of running and dead jobs. A partial index
+ * without finished jobs serves each count. Dead jobs are kept for weeks, so at most 10,000 dead jobs are counted.
+ */
+export function queueLoads(db: Queryable) {
+  return db.any(sql.type(LoadRow)`
+    SELECT queue.name, waiting.count AS waiting, waiting.oldest_seconds, active.count AS active, dead.count AS dead
+    FROM pgboss.queue
+    CROSS JOIN LATERAL (
+      SELECT count(*),
+        coalesce(extract(epoch FROM now() - min(greatest(created_on, start_after))
+          FILTER (WHERE start_after <= now())), 0)::float8 AS oldest_seconds
+      FROM pgboss.job WHERE job.name = queue.name AND state < 'active' AND NOT blocked
+    ) AS waiting
+    CROSS JOIN LATERAL (
+      SELECT count(*) FROM pgboss.job WHERE job.name = queue.name AND state = 'active' AND group_id IS NOT NULL
+    ) AS active
+    CROSS JOIN LATERAL (
+      SELECT count(*) FROM (
+        SELECT FROM pgboss.job WHERE job.name = queue.dead_letter AND state < 'active' AND NOT blocked LIMIT 10000
+      ) AS kept WHERE queue.dead_letter = queue.name || '.dead'
+    ) AS dead
+    WHERE queue.dead_letter IS NOT NULL
+    ORDER BY queue.name`)
+}
+
+/** The number of jobs that wait in a queue, up to `most`. */
+export function waitingJobs(db: Queryable, { queue, most }: { queue: string; most: number }): Promise<number> {
+  return db.oneFirst(sql.type(row(Type.Object({ count: Type.Number() })))`
+    SELECT count(*) FROM (
+      SELECT FROM pgboss.job WHERE name = ${queue} AND state < 'active' AND NOT blocked LIMIT ${most}) AS waiting`)
+}
+
+const LaggingRow = row(Type.Object({ workspace_id: Type.String(), document_id: Type.String(), large: Type.Boolean() }))
+
+/**
+ * Returns documents whose projection has been stale for longer than `seconds` and for which no job is on its way, the
+ * longest first. A document of which two jobs have ended in the dead-letter queue since then is left out for a quarter
+ * of an hour. Each further such job makes this time about four times as long, up to a day. A new write still enqueues
+ * its own job at once.
+ */
+export function laggingDocuments(
+  db: Queryable,
+  input: { projection: Pick<DocumentProjection, 'name' | 'queue'>; seconds: number; limit: number },
+) {
+  const { name, queue } = input.projection
+  const queues = sql.array([queue.name, largeOf(queue).name], 'text')
+  return db.any(sql.type(LaggingRow)`
+    WITH dead AS (
+      SELECT s.workspace_id, s.document_id, count(*) AS times, max(j.created_on) AS last
+      FROM pgboss.job j
+      JOIN stale_projections s ON s.workspace_id = j.data ->> 'workspace_id'
+        AND s.projection = ${name} AND s.document_id = j.data ->> 'document_id'
+      WHERE j.name = ${deadLetterOf(queue)} AND j.created_on > s.since
+      GROUP BY 1, 2
+    )
+    SELECT s.workspace_id, s.document_id, ${isLarge} AS large
+    FROM stale_projections s
+    JOIN documents d ON d.workspace_id = s.workspace_id AND d.id = s.document_id
+    LEFT JOIN dead ON dead.workspace_id = s.workspace_id AND dead.document_id = s.document_id
+    WHERE s.projection = ${name} AND s.since < now() - make_interval(secs => ${input.seconds})
+      AND NOT EXISTS (
+        SELECT FROM pgboss.job j WHERE j.name = ANY(${queues}) AND j.id = s.job_id AND j.state < 'completed')
+      AND (dead.times IS NULL
+        OR dead.last <= now() - least(interval '5 minutes' * (4 ^ least(dead.times - 1, 5) - 1), interval '1 day'))
+    ORDER BY s.since LIMIT ${input.limit}`)
+}
+
+const KeyRow = row(Type.Object({ workspace_id: Type.String(), job_id: Type.String() }))
+
+/**
+ * Returns open requested jobs, older than `seconds`, for which pg-boss has no job left, such as after an operator has
+ * emptied a queue.
+ */
+export function strandedJobs(
+  db: Queryable,
+  input: { table: RequestedJobTable; seconds: number; limit: number },
+): Promise<readonly RequestedJobKey[]> {
+  const { name, queue } = input.table
+  const queues = sql.array([queue.name, deadLetterOf(queue)], 'text')
+  return db.any(sql.type(KeyRow)`
+    SELECT j.workspace_id, j.id AS job_id FROM ${sql.identifier([name])} j
+    WHERE j.finished_at IS NULL AND j.created_at < now() - make_interval(secs => ${input.seconds})
+      AND NOT EXISTS (
+        SELECT FROM pgboss.job q
+        WHERE q.name = ANY(${queues}) AND q.data ->> 'job_id' = j.id AND q.state < 'active' AND NOT q.blocked)
+      AND NOT EXISTS (
+        SELECT FROM pgboss.job q WHERE q.name = ANY(${queues}) AND q.data ->> 'job_id' = j.id AND q.state = 'active')
+    LIMIT ${input.limit}`)
+}
+
+const TurnRow = row(Type.Object({ turn: Type.Integer() }))
+
+/**
+ * Returns the priority of a new requested job, by which the workspaces of a queue take turns: the highest priority is
+ * claimed first. The first job of a workspace comes next, and each further job of the workspace has a priority less by
+ * one. So a workspace with many jobs does not hold up the others. Priorities fall as long as there are jobs, so no job
+ * is overtaken by later jobs for ever. An empty queue begins with zero.
+ */
+export function requestedJobTurn(db: Queryable, input: { queue: string; workspaceId: string }): Promise<number> {
+  const { queue, workspaceId } = input
+  const running = sql.fragment`pgboss.job WHERE name = ${queue} AND state = 'active' AND group_id IS NOT NULL`
+  return db.oneFirst(
+    prepared(sql.type(TurnRow)`
+    SELECT least(
+      coalesce(
+        (SELECT min(priority) FROM ${running}),
+        (SELECT max(priority) FROM pgboss.job WHERE name = ${queue} AND state < 'active'),
+        0),
+      (SELECT min(priority) - 1 FROM pgboss.job
+        WHERE name = ${queue} AND state < 'active' AND data ->> 'workspace_id' = ${workspaceId}),
+      (SELECT min(priority) - 1 FROM ${running} AND group_id = ${workspaceId})
+    ) AS turn`),
+  )
+}
+
+/** The condition that an attempt at a job is the running attempt. */
+export function isRunning({ queue, job }: { queue: string; job: { id: string; retryCount: number } }) {
+  return sql.fragment`EXISTS (SELECT FROM pgboss.job WHERE name = ${queue} AND id = ${job.id}
+    AND retry_count = ${job.retryCount}::int AND state = 'active')`
+}
+
+const FailureRow = row(
+  Type.Object({ next_attempt_at: Nullable(Type.Number()), has_failed: Type.Boolean(), code: Nullable(Type.String()) }),
+)
+
+/** Why the attempt before failed and when the next attempt begins; null when pg-boss has no such job. */
+export function lastFailure(db: Queryable, { queue, id }: { queue: string; id: string }) {
+  return db.maybeOne(sql.type(FailureRow)`
+    SELECT CASE WHEN state = 'retry' THEN start_after END AS next_attempt_at, output IS NOT NULL AS has_failed,
+      output ->> 'code' AS code
+    FROM pgboss.job WHERE name = ${queue} AND id = ${id}`)
+}
