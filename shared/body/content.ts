@@ -1,7 +1,8 @@
 import type { Ahead } from '../computations/ahead.ts'
 import { type Computation, ComputationLimitError, computation } from '../computations/computation.ts'
 import type { DocumentLabels } from '../documents/front-matter.ts'
-import type { BodyLimits } from './body-limits.ts'
+import { codePoints } from '../schema/code-points.ts'
+import { type BodyLimits, checkCharacters } from './body-limits.ts'
 import { canonicalJson, documentToLines, linesToDocument } from './canonical.ts'
 import { type BodyChange, withChange } from './change.ts'
 import type { BlockNode, DocNode, Warning } from './document.ts'
@@ -68,7 +69,10 @@ export async function writeContent(ahead: Ahead, source: ContentSource): Promise
       byteLimit,
     })
   } catch (error) {
-    throw error instanceof ComputationLimitError ? tooCostly(pointer) : error
+    if (!(error instanceof ComputationLimitError)) throw error
+    // A text that is far too long may already take too long to read.
+    if (format === 'markdown') checkCharacters(codePoints(content), characterLimit)
+    throw tooCostly(pointer)
   }
 }
 

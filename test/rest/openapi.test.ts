@@ -12,6 +12,7 @@ import { readConfig } from '../../shared/config/config.ts'
 import { errorCatalogue } from '../../shared/errors/error-catalogue.ts'
 import { Text, TrimmedText } from '../../shared/schema/strings.ts'
 import { Client } from '../support/client.ts'
+import { onlyLong } from '../support/run-options.ts'
 import { sharedService } from '../support/service.ts'
 import { type Test, t } from '../support/tap.ts'
 import { typeErrors } from '../support/type-errors.ts'
@@ -24,7 +25,7 @@ t.test('the description of every endpoint passes the recommended rules of OpenAP
   t.same(await lint(t, description), [])
 })
 
-t.test('recursive schemas, guards and rare media types are described by valid OpenAPI as well', async (t) => {
+t.test('recursive schemas, guards and rare media types are described by valid OpenAPI as well', onlyLong, async (t) => {
   t.same(await lint(t, describeApi({ routes: specimens, origin: 'https://documents.acme.test' })), [])
 })
 
@@ -131,7 +132,7 @@ t.test('the reference names every endpoint and every error code', async (t) => {
   }
 })
 
-t.test('a client generated from the description type-checks and works', async (t) => {
+t.test('a client generated from the description type-checks and works', onlyLong, async (t) => {
   const { origin, signUp } = await sharedService()
   const { token, email } = await signUp()
   const description = describeApi({ routes, origin })

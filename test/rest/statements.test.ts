@@ -11,8 +11,9 @@ import { startWorkers, untilFresh } from '../support/workers.ts'
 
 /*
  * What a request costs on PostgreSQL, over all connections of the API process: its statements, BEGIN and COMMIT
- * included. A new document has three jobs, each of another queue; the other writes find their document stale already, so
- * its jobs are on their way. Rate limits are as in production. The same is counted for the live process, which stores what people type and catches up with writes of the API.
+ * included. A new document has three jobs, each of another queue; the other writes find their document stale already,
+ * so its jobs are on their way. Rate limits are as in production. The same is counted for the live process, which
+ * stores what people type and catches up with writes of the API.
  */
 
 const limits = { RATE_READ_PER_MIN: '600', RATE_WRITE_PER_MIN: '600', RATE_SEARCH_PER_MIN: '600' }

@@ -114,8 +114,8 @@ t.test('tokens', async (t) => {
       UPDATE tokens SET created_at = created_at - make_interval(secs => ${seconds}) WHERE grant_id IS NOT NULL`)
   }
 
-  // Stores used refresh tokens of the newest grant and their access tokens: the last was used some seconds ago, and each
-  // before it so many seconds earlier.
+  // Stores used refresh tokens of the newest grant, and their access tokens. The last was used some seconds ago, and
+  // each before it so many seconds earlier.
   async function useOthers({ count, secondsAgo, apart }: Record<'count' | 'secondsAgo' | 'apart', number>) {
     await service.database.query(sql.unsafe`
       WITH others AS (

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import openapiTS, { astToString } from 'openapi-typescript'
-import { describeApi } from '../../api/docs/openapi.ts'
-import { routes } from '../../api/routes/routes.ts'
-import { t } from '../support/tap.ts'
-import { typeErrors } from '../support/type-errors.ts'
+import { describeApi } from '../../../api/docs/openapi.ts'
+import { routes } from '../../../api/routes/routes.ts'
+import { t } from '../../support/tap.ts'
+import { typeErrors } from '../../support/type-errors.ts'
 
 t.test('a typed client writes everything that can be written, without a cast', async (t) => {
   const schema = astToString(await openapiTS(describeApi({ routes, origin: 'https://acme.test' }) as never))

@@ -1,14 +1,14 @@
 import type { Connection } from '@hocuspocus/server'
 import * as Y from 'yjs'
-import type { ConnectionContext } from '../../api/collab/protocol-server.ts'
-import { UpdateGate } from '../../api/collab/update-gate.ts'
-import { RefusedUpdate } from '../../shared/body/yjs/client-update.ts'
-import { bodyFragment, writeNodes } from '../../shared/body/yjs/encoding.ts'
-import { openState } from '../../shared/body/yjs/state.ts'
-import { leaveFormats } from '../../shared/body/yjs/yjs-internals.ts'
-import { p } from '../document/build.ts'
-import { costlyUpdates, encoded, type UpdateStruct, updateFamilies } from '../hostile/updates.ts'
-import { type Test, t } from '../support/tap.ts'
+import type { ConnectionContext } from '../../../api/collab/protocol-server.ts'
+import { UpdateGate } from '../../../api/collab/update-gate.ts'
+import { RefusedUpdate } from '../../../shared/body/yjs/client-update.ts'
+import { bodyFragment, writeNodes } from '../../../shared/body/yjs/encoding.ts'
+import { openState } from '../../../shared/body/yjs/state.ts'
+import { leaveFormats } from '../../../shared/body/yjs/yjs-internals.ts'
+import { p } from '../../document/build.ts'
+import { costlyUpdates, encoded, type UpdateStruct, updateFamilies } from '../../hostile/updates.ts'
+import { type Test, t } from '../../support/tap.ts'
 
 /*
  * A small update can take Yjs minutes, depending on what the document holds. An update that could take long is applied
