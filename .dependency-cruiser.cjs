@@ -46,10 +46,10 @@ module.exports = {
     })),
     // Programs elsewhere get this room alone, in browsers too.
     {
-      name: 'client-imports-openapi-fetch-alone',
+      name: 'client-imports-two-packages-alone',
       severity: 'error',
       from: { path: '^shared/client/' },
-      to: { pathNot: '^(shared/client/|node_modules/openapi-fetch/)' },
+      to: { pathNot: '^(shared/client/|node_modules/(openapi-fetch|eventsource-parser)/)' },
     },
     // The command line is shipped too, and must not carry the service with it. It shares rules for names and front
     // matter, which are functions of texts alone.
