@@ -146,7 +146,7 @@ async function* readEvents(body: ReadableStream<Uint8Array>, options: Reading) {
 // The longest event in characters. An event of the service has a few hundred.
 const maxBufferSize = 1_000_000
 
-/** The messages of a stream of Server-Sent Events. Throws a RangeError for one that is too long. */
+/** The messages of a stream of Server-Sent Events. Throws a RangeError for one that is too long. @internal */
 export async function* messagesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<EventSourceMessage, void> {
   const arrived: EventSourceMessage[] = []
   const parser = createParser({
