@@ -72,7 +72,7 @@ function interactions({ database, config }: Storage): Partial<Adapter> {
     },
     async find(id) {
       const found = await findInteraction({ db: await database(), config }, id)
-      return found === null ? undefined : { ...found.payload, jti: id }
+      return found === null ? undefined : { ...found, jti: id }
     },
     async destroy(id) {
       const isMine = await endInteraction({ db: await database(), config }, id)

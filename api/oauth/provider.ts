@@ -50,7 +50,7 @@ export function createProvider(config: Config, hooks: Hooks): Provider {
     generateTokenId() {
       const { RotatedRefreshToken: previous } = Provider.ctx?.oidc.entities ?? {}
       const text = previous?.jti ?? randomUUID()
-      return keyedHash(config.TOKEN_PEPPER, { purpose: 'oauth refresh token', text }).toString('base64url')
+      return keyedHash(config.TOKEN_PEPPER, { purpose: 'oauth next refresh token', text }).toString('base64url')
     },
   })
   // The library would remember who has approved in a cookie. Only the session of our pages says who a person is.

@@ -36,7 +36,8 @@ export function oauthRouter(service: Service): Router {
     const parameters = withResource(new URLSearchParams(text), origin)
     // OAuth 2.1 has no redirect URI here, since PKCE ties a code to its program. The library still compares it.
     if (parameters.get('grant_type') === 'authorization_code' && !parameters.has('redirect_uri')) {
-      const uri = await redirectUriOfCode({ db: service.database, ...service }, parameters.get('code') ?? '')
+      const { database: db, config } = service
+      const uri = await redirectUriOfCode({ db, config }, parameters.get('code') ?? '')
       if (uri !== null) parameters.set('redirect_uri', uri)
     }
     return parameters.toString()

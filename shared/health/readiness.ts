@@ -1,7 +1,7 @@
+import { PgBoss } from 'pg-boss'
 import bossPackage from 'pg-boss/package.json' with { type: 'json' }
-import { type Database, refusedWriteWithin } from '../database/database.ts'
+import { type Database, foreignStatements, refusedWriteWithin } from '../database/database.ts'
 import { allQueues } from '../jobs/queues.ts'
-import { queueNames, queueSchemaVersion } from '../jobs/reads.ts'
 import { migrationNames } from '../migrations/migration-files.ts'
 import * as queries from './queries.ts'
 
@@ -28,8 +28,10 @@ export async function readiness(database: Database): Promise<Readiness> {
     passes(async () => (await queries.takesWrites(database)) && !refusedWriteWithin(database, refusalMs)),
     passes(async () => containsAll(await queries.appliedMigrations(database), migrationNames())),
     passes(async () => {
-      const [names, version] = await Promise.all([queueNames(database), queueSchemaVersion(database)])
-      return containsAll(names, expectedQueues) && version >= bossPackage.pgboss.schema
+      const boss = new PgBoss({ db: foreignStatements(database) })
+      const [queues, version] = await Promise.all([boss.getQueues(), boss.schemaVersion()])
+      const names = queues.map(({ name }) => name)
+      return containsAll(names, expectedQueues) && (version ?? 0) >= bossPackage.pgboss.schema
     }),
   ])
   const status = reachable && migrated && queued ? 'ok' : 'unavailable'

@@ -12,16 +12,6 @@ import type { RequestedJobTable } from './requested/tables.ts'
  * before `active` in the order of states.
  */
 
-/** The names of all queues of pg-boss. */
-export function queueNames(db: Queryable): Promise<readonly string[]> {
-  return db.anyFirst(sql.type(row(Type.Object({ name: Type.String() })))`SELECT name FROM pgboss.queue`)
-}
-
-/** The version of pg-boss's schema in the database. */
-export function queueSchemaVersion(db: Queryable): Promise<number> {
-  return db.oneFirst(sql.type(row(Type.Object({ version: Type.Integer() })))`SELECT version FROM pgboss.version`)
-}
-
 const StateRow = row(
   Type.Object({
     queue: Type.String(),

@@ -36,7 +36,7 @@ export const parameters = {
     name: 'Prefer',
     in: 'header',
     description:
-      'With `return=minimal`, `data` has only the id and the version of each record, or of a body with the changed blocks, and `warnings` if there are any.',
+      'With `return=minimal`, `data` has only the id and the version of each record. After a write to a body it has `document_id`, `version` and `changed_block_ids`. Any `warnings` stay.',
     schema: { type: 'string', examples: ['return=minimal'] },
   },
   IfMatch: {

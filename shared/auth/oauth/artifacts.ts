@@ -47,17 +47,17 @@ const ArtifactShape = Type.Object({
   is_used: Type.Boolean(),
 })
 
-/** What is stored under a secret; times in Unix milliseconds. */
-export type Artifact = Static<typeof ArtifactShape>
+/** What is stored under the secret of a code or refresh token; times in Unix milliseconds. */
+type Artifact = Static<typeof ArtifactShape>
 
 // A client whose calls run in parallel refreshes once for each of them, with the same token. For so long after its
 // first use, a refresh token does not count as used. Seconds.
 const refreshLeeway = 30
 
-/** The request that waits under a secret; null when there is none. */
-export function findInteraction({ db, config }: Context, secret: string): Promise<Artifact | null> {
-  return db.maybeOne(sql.type(row(ArtifactShape))`
-    SELECT payload, expires_at, false AS is_used FROM oauth_artifacts
+/** What is stored of the request that waits under a secret; null when there is none. */
+export function findInteraction({ db, config }: Context, secret: string): Promise<Artifact['payload'] | null> {
+  return db.maybeOneFirst(sql.type(row(Type.Pick(ArtifactShape, ['payload'])))`
+    SELECT payload FROM oauth_artifacts
     WHERE id_hash = ${sql.binary(hashOf(config, { kind: 'Interaction', secret }))} AND expires_at > now()`)
 }
 
@@ -87,7 +87,8 @@ export function redirectUriOfCode({ db, config }: Context, secret: string): Prom
  */
 export async function useArtifact({ db, config }: Context, key: ArtifactKey): Promise<void> {
   await db.query(sql.unsafe`
-    UPDATE oauth_artifacts SET used_at = coalesce(used_at, now()), expires_at = greatest(expires_at, now() + interval '1 day')
+    UPDATE oauth_artifacts
+    SET used_at = coalesce(used_at, now()), expires_at = greatest(expires_at, now() + interval '1 day')
     WHERE id_hash = ${sql.binary(hashOf(config, key))}`)
 }
 

@@ -82,7 +82,7 @@ export async function loadSource(db: Queryable, job: DocumentJob): Promise<Loade
   return (await loadSources(db, [job])).get(job.document_id) ?? null
 }
 
-/** The estimated bytes of a body from which its document counts as large. */
+/** The estimated bytes of a body from which a write takes its document for large. A round finds smaller ones that are. */
 const largeBytes = 100_000
 
 /** The condition that the body of a document is large, for a row `d` of `documents`. */
