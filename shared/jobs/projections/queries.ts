@@ -82,7 +82,7 @@ export async function loadSource(db: Queryable, job: DocumentJob): Promise<Loade
   return (await loadSources(db, [job])).get(job.document_id) ?? null
 }
 
-/** The estimated bytes of a body from which a write takes its document for large. A round finds smaller ones that are. */
+/** The estimated bytes from which a write takes a body for large. Rounds find smaller ones that are large to them. */
 const largeBytes = 100_000
 
 /** The condition that the body of a document is large, for a row `d` of `documents`. */
