@@ -353,8 +353,8 @@ function start(...words: string[]) {
 function startWith(settings: Record<string, string>, { words = [] as string[], terminal = false } = {}) {
   const { DATABASE_URL: _none, NODE_ENV: _test, ...environment } = process.env
   const env = { ...environment, DATA_DIR: directory, PORT: '0', COLLAB_PORT: '0', LOG_LEVEL: 'warn', ...settings }
-  // Without npm, Ctrl-C in the terminal is the only signal; npm repeats it.
-  const onTerminal = ['script', '-qefc', `'${process.execPath}' shared/start/start.ts`, '/dev/null']
+  // Ctrl-C must reach this process alone. npm repeats it, and a shell without `exec` would end by it with code 130.
+  const onTerminal = ['script', '-qefc', `exec '${process.execPath}' shared/start/start.ts`, '/dev/null']
   const [command, ...args] = terminal ? onTerminal : ['npm', 'start', ...words]
   const child = spawn(command as string, args, { cwd: root, env, stdio: 'pipe' })
   t.teardown(() => child.kill('SIGKILL'))
