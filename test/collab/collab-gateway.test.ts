@@ -9,6 +9,13 @@ import { until } from '../support/site.ts'
 import { type Test, t } from '../support/tap.ts'
 
 const secret = 's'.repeat(32)
+const { url, drop } = await createTestDatabase()
+t.teardown(drop)
+// Stands for the live editing process.
+const server = createServer().listen(0, '127.0.0.1')
+await once(server, 'listening')
+t.teardown(() => server.close())
+const api = await start({ COLLAB_PORT: String((server.address() as AddressInfo).port) })
 
 t.test('bytes of an editor reach live editing through the API and back, at the pace of the slower end', async (t) => {
   const { editor, accepted, request } = await connected(t, { 'svc-handed-on-for': '203.0.113.9 forged', 'X-One': '1' })
@@ -45,12 +52,12 @@ t.test('when either end goes, the other is told', async (t) => {
 })
 
 t.test('an editor is refused, not left waiting, when live editing is out of reach', async (t) => {
-  const { origin } = await startService(t, { COLLAB_PORT: String(await freePort({})) })
+  const { origin } = await start({ COLLAB_PORT: String(await freePort({})) })
   t.match(await answerTo(t, origin, '/collab'), /^HTTP\/1\.1 502 Bad Gateway\r\n[\s\S]*Retry-After: \d+\r\n/)
 })
 
 t.test('a client that offers another protocol elsewhere gets its ordinary answer', async (t) => {
-  const { origin } = await startService(t, { COLLAB_PORT: String(await freePort({})) })
+  const { origin } = api
   t.match(await answerTo(t, origin, '/healthz'), /^HTTP\/1\.1 200 /)
   t.match(await answerTo(t, origin, '/healthz', 'h2c'), /^HTTP\/1\.1 200 /)
   t.match(await answerTo(t, origin, '/collab', 'h2c'), /^HTTP\/1\.1 404 /)
@@ -58,23 +65,19 @@ t.test('a client that offers another protocol elsewhere gets its ordinary answer
 })
 
 t.test('an API that is not told to hands nothing on', async (t) => {
-  const { origin } = await startService(t, { COLLAB_HAND_ON: 'false' })
+  const { origin } = await start({ COLLAB_HAND_ON: 'false' })
   t.match(await answerTo(t, origin, '/collab'), /^HTTP\/1\.1 404 /)
 })
 
 t.test('an API that stops takes its editors along', async (t) => {
-  const { api, editor } = await connected(t)
+  const { editor } = await connected(t)
   const closed = once(editor, 'close')
   t.equal(await api.stop(), 0)
   await closed
 })
 
-// An editor whose connection has been handed on to a server of this test, which stands for the live editing process.
+// An editor whose connection has been handed on to the server of this test.
 async function connected(t: Test, headers: Record<string, string> = {}) {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => server.close())
-  const api = await startService(t, { COLLAB_PORT: String((server.address() as AddressInfo).port) })
   const editor = await upgrading(t, api.origin, { path: '/collab?a=1', headers, rest: 'first bytes' })
   const [accepted] = (await once(server, 'connection')) as [Socket]
   accepted.on('error', () => {})
@@ -83,22 +86,13 @@ async function connected(t: Test, headers: Record<string, string> = {}) {
   accepted.on('data', (chunk: Buffer) => (request += chunk))
   await until(async () => request.includes('first bytes'))
   accepted.removeAllListeners('data')
-  return { api, editor, accepted, request }
+  return { editor, accepted, request }
 }
 
-async function startService(t: Test, env: Record<string, string>) {
-  const { url, drop } = await createTestDatabase()
-  const api = await startApi({
-    DATABASE_URL: url,
-    SESSION_SECRET: secret,
-    COLLAB_HAND_ON: 'true',
-    ...env,
-  })
-  t.teardown(async () => {
-    await api.stop()
-    await drop()
-  })
-  return api
+async function start(env: Record<string, string>) {
+  const started = await startApi({ DATABASE_URL: url, SESSION_SECRET: secret, COLLAB_HAND_ON: 'true', ...env })
+  t.teardown(() => started.stop())
+  return started
 }
 
 async function answerTo(t: Test, origin: string, path: string, protocol?: string): Promise<string> {
