@@ -95,7 +95,7 @@ t.test('a fresh folder becomes a service that its owner can use at once and stop
 
 t.test(
   'a process that dies is restarted alone, PostgreSQL included, and each death is one line',
-  linuxOnly,
+  atLength,
   async (t) => {
     const service = start()
     const { api } = await service.ready()

@@ -1,6 +1,6 @@
 import pg from 'pg'
-import { createDocument, search, startSite, until, writeDocument } from '../support/site.ts'
-import { t } from '../support/tap.ts'
+import { createDocument, search, startSite, until, writeDocument } from '../../support/site.ts'
+import { t } from '../../support/tap.ts'
 
 t.test('a worker that is killed in the middle of its jobs loses nothing, and another one does the jobs', async (t) => {
   const site = await startSite(t)

@@ -1,10 +1,10 @@
-import type { BodyNode } from '../../../shared/body/document.ts'
-import { attacks, doorsFor, hostileAddresses, markdownFor } from '../../document/attacks.ts'
-import { node, p, text } from '../../document/build.ts'
-import type { Client } from '../../support/client.ts'
-import { sharedService } from '../../support/service.ts'
-import { t } from '../../support/tap.ts'
-import { type Incidents, noChromium, openWatchedPage, startChromium } from './chromium.ts'
+import type { BodyNode } from '../../../../shared/body/document.ts'
+import { attacks, doorsFor, hostileAddresses, markdownFor } from '../../../document/attacks.ts'
+import { node, p, text } from '../../../document/build.ts'
+import { type Incidents, noChromium, openWatchedPage, startChromium } from '../../../pages/browser/chromium.ts'
+import type { Client } from '../../../support/client.ts'
+import { sharedService } from '../../../support/service.ts'
+import { t } from '../../../support/tap.ts'
 
 /*
  * The HTML of the service in a browser that runs scripts and has no policy to help. The HTML may request only images,

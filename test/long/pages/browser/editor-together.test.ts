@@ -1,15 +1,14 @@
-import type { BlockNode, BodyNode } from '../../../shared/body/document.ts'
-import { plainText } from '../../../shared/body/text.ts'
-import { sql } from '../../../shared/database/database.ts'
-import { doc, h, node, p, text, ul } from '../../document/build.ts'
-import type { Client } from '../../support/client.ts'
-import { bodyOf, make, shape } from '../../support/documents.ts'
-import { onlyLong } from '../../support/run-options.ts'
-import { until } from '../../support/site.ts'
-import { t } from '../../support/tap.ts'
-import { type Reader, signedInBrowser, startWrittenService, WrittenPage } from '../../support/written-page.ts'
-import { agreement, blockIdsIn, pasteHtml, pasteText } from '../../support/written-together.ts'
-import { noChromium, startChromium } from './chromium.ts'
+import type { BlockNode, BodyNode } from '../../../../shared/body/document.ts'
+import { plainText } from '../../../../shared/body/text.ts'
+import { sql } from '../../../../shared/database/database.ts'
+import { doc, h, node, p, text, ul } from '../../../document/build.ts'
+import { noChromium, startChromium } from '../../../pages/browser/chromium.ts'
+import type { Client } from '../../../support/client.ts'
+import { bodyOf, make, shape } from '../../../support/documents.ts'
+import { until } from '../../../support/site.ts'
+import { t } from '../../../support/tap.ts'
+import { type Reader, signedInBrowser, startWrittenService, WrittenPage } from '../../../support/written-page.ts'
+import { agreement, blockIdsIn, pasteHtml, pasteText } from '../../../support/written-together.ts'
 
 /*
  * Two people write in one document while a program writes in it by the API. After each scene both editors, the API and
@@ -91,7 +90,7 @@ t.test('people and a program in one document', { skip: noChromium, timeout: 600_
     await close()
   })
 
-  t.test('a click into the text leads the next letters there while another person writes', onlyLong, async (t) => {
+  t.test('a click into the text leads the next letters there while another person writes', async (t) => {
     const words = Array.from({ length: 14 }, (_, index) => `Tusk ${index} of an elephant`)
     const { first, second, agree, close } = await together(words.map((word) => p(word)))
     await second.place({ block: 0 })
@@ -115,7 +114,7 @@ t.test('people and a program in one document', { skip: noChromium, timeout: 600_
     await close()
   })
 
-  t.test('blocks are split and joined while others write in them', onlyLong, async (t) => {
+  t.test('blocks are split and joined while others write in them', async (t) => {
     const { ids: before, first, second, agree, close } = await together([p('Trunks. Tusks.'), p('Ferns'), p('Bark')])
     await Promise.all([first.place({ block: 0, offset: 7 }), second.place({ block: 0, offset: 6 })])
     await Promise.all([first.page.keyboard.press('Enter'), second.page.keyboard.type(' and ears')])
@@ -137,7 +136,7 @@ t.test('people and a program in one document', { skip: noChromium, timeout: 600_
     await close()
   })
 
-  t.test('lists are made, indented and checked while others write in them', onlyLong, async (t) => {
+  t.test('lists are made, indented and checked while others write in them', async (t) => {
     const task = (words: string) => node('taskItem', {}, p(words))
     const blocks = [p('Food'), node('taskList', {}, task('Fill the pool'), task('Weigh the calf')), p('End')]
     const { id, blocks: made, ids: before, first, second, agree, close } = await together(blocks)
@@ -179,7 +178,7 @@ t.test('people and a program in one document', { skip: noChromium, timeout: 600_
     await close()
   })
 
-  t.test('two people write in two cells of a table that gets rows and columns meanwhile', onlyLong, async (t) => {
+  t.test('two people write in two cells of a table that gets rows and columns meanwhile', async (t) => {
     const row = (type: string, ...words: string[]) =>
       node('tableRow', {}, ...words.map((one) => node(type, {}, one === '' ? node('paragraph') : p(one))))
     const table = node('table', {}, row('tableHeader', 'Age', 'Litres'), row('tableCell', '1', '20'))
@@ -220,53 +219,49 @@ t.test('people and a program in one document', { skip: noChromium, timeout: 600_
     await close()
   })
 
-  t.test(
-    'what is pasted from a word processor and from Markdown stands beside what others write',
-    onlyLong,
-    async (t) => {
-      const {
-        id,
-        ids: before,
-        first,
-        second,
-        agree,
-        close,
-      } = await together([p('Before'), node('paragraph'), p('After')])
-      await first.place({ block: 1 })
-      await second.place({ block: 2 })
-      await Promise.all([
-        pasteHtml(first, wordProcessorHtml),
-        second.page.keyboard.type(' the pasted text', { delay: 10 }),
-      ])
-      const after = await agree()
-      const item = (words: string) => node('listItem', {}, p(words))
-      const oaks = node('orderedList', {}, item('of oaks'), item('of ashes'))
-      const wanted = [
-        p('Before'),
-        h(1, 'Caring for elephants'),
-        p(text('They '), text('drink', 'bold'), text(' a '), text('hundred', 'italic'), text(' litres.')),
-        ul(p('grass')),
-        node('bulletList', {}, node('listItem', {}, p('bark'), oaks), node('listItem', {}, p('fruit'))),
-        p('After the pasted text'),
-      ]
-      t.strictSame(shape(after), shape(doc(...wanted).content))
-      t.strictSame([ids(after)[0], ids(after).at(-1)], [before[0], before[2]])
+  t.test('what is pasted from a word processor and from Markdown stands beside what others write', async (t) => {
+    const {
+      id,
+      ids: before,
+      first,
+      second,
+      agree,
+      close,
+    } = await together([p('Before'), node('paragraph'), p('After')])
+    await first.place({ block: 1 })
+    await second.place({ block: 2 })
+    await Promise.all([
+      pasteHtml(first, wordProcessorHtml),
+      second.page.keyboard.type(' the pasted text', { delay: 10 }),
+    ])
+    const after = await agree()
+    const item = (words: string) => node('listItem', {}, p(words))
+    const oaks = node('orderedList', {}, item('of oaks'), item('of ashes'))
+    const wanted = [
+      p('Before'),
+      h(1, 'Caring for elephants'),
+      p(text('They '), text('drink', 'bold'), text(' a '), text('hundred', 'italic'), text(' litres.')),
+      ul(p('grass')),
+      node('bulletList', {}, node('listItem', {}, p('bark'), oaks), node('listItem', {}, p('fruit'))),
+      p('After the pasted text'),
+    ]
+    t.strictSame(shape(after), shape(doc(...wanted).content))
+    t.strictSame([ids(after)[0], ids(after).at(-1)], [before[0], before[2]])
 
-      await second.place({ block: 5 })
-      await second.page.keyboard.press('Enter')
-      await Promise.all([
-        pasteText(second, '## Food\n\n1. grass\n2. bark\n\n| a | b |\n|---|---|\n| 1 | 2 |'),
-        first.type({ block: 0 }, ' all'),
-      ])
-      await until(async () => (await bodyOf(ada, id)).blocks.some(({ type }) => type === 'table'))
-      const more = await agree()
-      const types = more.map(({ type }) => type)
-      t.strictSame(types.slice(6, 9), ['heading', 'orderedList', 'table'])
-      t.equal(texts(more)[0], 'Before all')
-      t.strictSame(ids(more).slice(0, 6), ids(after))
-      await close()
-    },
-  )
+    await second.place({ block: 5 })
+    await second.page.keyboard.press('Enter')
+    await Promise.all([
+      pasteText(second, '## Food\n\n1. grass\n2. bark\n\n| a | b |\n|---|---|\n| 1 | 2 |'),
+      first.type({ block: 0 }, ' all'),
+    ])
+    await until(async () => (await bodyOf(ada, id)).blocks.some(({ type }) => type === 'table'))
+    const more = await agree()
+    const types = more.map(({ type }) => type)
+    t.strictSame(types.slice(6, 9), ['heading', 'orderedList', 'table'])
+    t.equal(texts(more)[0], 'Before all')
+    t.strictSame(ids(more).slice(0, 6), ids(after))
+    await close()
+  })
 
   t.test('undo takes back what one person did, and never what another or a program did', async (t) => {
     const { id, blocks, ids: before, first, second, agree, close } = await together([p('Water'), p('Food'), p('Sleep')])
@@ -300,7 +295,7 @@ t.test('people and a program in one document', { skip: noChromium, timeout: 600_
     await close()
   })
 
-  t.test('undo of a split, a join, a list and a deletion brings back every block under its id', onlyLong, async (t) => {
+  t.test('undo of a split, a join, a list and a deletion brings back every block under its id', async (t) => {
     const { ids: before, first, second, agree, close } = await together([p('Trunks. Tusks.'), p('Ferns'), p('Bark')])
     const undo = async () => {
       await pause()
@@ -325,7 +320,7 @@ t.test('people and a program in one document', { skip: noChromium, timeout: 600_
     await close()
   })
 
-  t.test('Chinese and Japanese are composed while another person and the API write', onlyLong, async (t) => {
+  t.test('Chinese and Japanese are composed while another person and the API write', async (t) => {
     const { id, blocks, ids: before, first, second, agree, close } = await together([p('大象'), p('食物'), p('End')])
     const input = await first.page.context().newCDPSession(first.page)
     const compose = (words: string) =>
@@ -356,7 +351,7 @@ t.test('people and a program in one document', { skip: noChromium, timeout: 600_
     await close()
   })
 
-  t.test('Arabic and Hebrew are typed from right to left, beside English', onlyLong, async (t) => {
+  t.test('Arabic and Hebrew are typed from right to left, beside English', async (t) => {
     const { first, second, agree, close } = await together([node('paragraph'), p('Water')])
     await first.place({ block: 0 })
     await Promise.all([
@@ -372,7 +367,7 @@ t.test('people and a program in one document', { skip: noChromium, timeout: 600_
     await close()
   })
 
-  t.test('what is written while a connection is away is merged when it is back', onlyLong, async (t) => {
+  t.test('what is written while a connection is away is merged when it is back', async (t) => {
     const { id, blocks, ids: before, first, second, agree, close } = await together([p('Water'), p('Food'), p('End')])
     await first.page.context().setOffline(true)
     await first.state.getByText('Offline').waitFor()
@@ -404,7 +399,7 @@ t.test('people and a program in one document', { skip: noChromium, timeout: 600_
     await close()
   })
 
-  t.test('an earlier version comes back while people type, and they go on in it', onlyLong, async (t) => {
+  t.test('an earlier version comes back while people type, and they go on in it', async (t) => {
     const { id, blocks, ids: before, first, second, agree, close } = await together([p('Water'), p('Food'), p('End')])
     await patch(ada, { id, block: blocks[1] }, 'Poison')
     await ok(ada.delete(`/documents/${id}/blocks/${before[2]}`))
@@ -435,7 +430,7 @@ t.test('people and a program in one document', { skip: noChromium, timeout: 600_
     await close()
   })
 
-  t.test('a person who loses membership while typing is stopped in words, and others write on', onlyLong, async (t) => {
+  t.test('a person who loses membership while typing is stopped in words, and others write on', async (t) => {
     const hopper = await service.signUp({ workspace, email: 'hopper@example.test' })
     const hoppers = await person(hopper)
     const { first, second, agree } = await together([p('Water'), p('Food')], [adas, hoppers])
@@ -456,40 +451,36 @@ t.test('people and a program in one document', { skip: noChromium, timeout: 600_
     await Promise.all([first.page.close(), hoppers.context.close()])
   })
 
-  t.test(
-    'what a person wrote who may only read now is shown to that person as not saved, and copied',
-    onlyLong,
-    async (t) => {
-      const hopper = await service.signUp({ workspace, email: 'hopper@example.test' })
-      const hoppers = await person(hopper)
-      await hoppers.context.grantPermissions(['clipboard-read', 'clipboard-write'])
-      const { first, second, agree } = await together([p('Water'), p('Food')], [adas, hoppers])
-      await hoppers.context.setOffline(true)
-      await second.state.getByText('Offline').waitFor()
-      await second.type({ block: 0 }, ' of rivers\nand lakes')
-      await second.state.getByText('Your changes are kept on this device').waitFor()
-      await database.query(sql.unsafe`UPDATE memberships SET role = 'viewer' WHERE user_id = ${hopper.user_id}`)
-      await first.type({ block: 1 }, ' and salt')
-      await hoppers.context.setOffline(false)
-      const alert = second.page.getByRole('alert')
-      await alert.getByText('because you may only read this document now').waitFor()
-      await second.state.getByText('Read only').waitFor()
-      t.strictSame(texts(await agree()), ['Water', 'Food and salt'])
-      t.equal(await alert.locator('q').textContent(), 'of rivers\nand lakes')
-      await alert.getByRole('button', { name: 'Copy the text' }).click()
-      t.equal(await second.page.evaluate('navigator.clipboard.readText()'), 'of rivers\nand lakes')
-      await second.page.reload()
-      await alert.getByText('because you may only read this document now').waitFor()
-      await alert.getByRole('button', { name: 'Dismiss' }).click()
-      await second.page.reload()
-      await second.state.getByText('Read only').waitFor()
-      t.equal(await second.page.getByText('because you may only').count(), 0)
-      t.strictSame(texts(await agree()), ['Water', 'Food and salt'])
-      await Promise.all([first.page.close(), hoppers.context.close()])
-    },
-  )
+  t.test('what a person wrote who may only read now is shown to that person as not saved, and copied', async (t) => {
+    const hopper = await service.signUp({ workspace, email: 'hopper@example.test' })
+    const hoppers = await person(hopper)
+    await hoppers.context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    const { first, second, agree } = await together([p('Water'), p('Food')], [adas, hoppers])
+    await hoppers.context.setOffline(true)
+    await second.state.getByText('Offline').waitFor()
+    await second.type({ block: 0 }, ' of rivers\nand lakes')
+    await second.state.getByText('Your changes are kept on this device').waitFor()
+    await database.query(sql.unsafe`UPDATE memberships SET role = 'viewer' WHERE user_id = ${hopper.user_id}`)
+    await first.type({ block: 1 }, ' and salt')
+    await hoppers.context.setOffline(false)
+    const alert = second.page.getByRole('alert')
+    await alert.getByText('because you may only read this document now').waitFor()
+    await second.state.getByText('Read only').waitFor()
+    t.strictSame(texts(await agree()), ['Water', 'Food and salt'])
+    t.equal(await alert.locator('q').textContent(), 'of rivers\nand lakes')
+    await alert.getByRole('button', { name: 'Copy the text' }).click()
+    t.equal(await second.page.evaluate('navigator.clipboard.readText()'), 'of rivers\nand lakes')
+    await second.page.reload()
+    await alert.getByText('because you may only read this document now').waitFor()
+    await alert.getByRole('button', { name: 'Dismiss' }).click()
+    await second.page.reload()
+    await second.state.getByText('Read only').waitFor()
+    t.equal(await second.page.getByText('because you may only').count(), 0)
+    t.strictSame(texts(await agree()), ['Water', 'Food and salt'])
+    await Promise.all([first.page.close(), hoppers.context.close()])
+  })
 
-  t.test('nothing that a viewer does changes the document', onlyLong, async (t) => {
+  t.test('nothing that a viewer does changes the document', async (t) => {
     const viewer = await service.signUp({ role: 'viewer', workspace, email: 'viewer@example.test' })
     const viewers = await person(viewer)
     const blocks = [
@@ -518,7 +509,7 @@ t.test('people and a program in one document', { skip: noChromium, timeout: 600_
     await Promise.all([first.page.close(), second.page.close(), viewers.context.close()])
   })
 
-  t.test('one person writes in two tabs, and each tab undoes its own', onlyLong, async (t) => {
+  t.test('one person writes in two tabs, and each tab undoes its own', async (t) => {
     const { id, ids: before, first, second, agree, close } = await together([p('Water'), p('Food')], [adas, adas])
     await Promise.all([first.type({ block: 0 }, ' of rivers'), second.type({ block: 1 }, ' and salt')])
     t.strictSame(texts(await agree()), ['Water of rivers', 'Food and salt'])
