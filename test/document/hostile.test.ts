@@ -22,7 +22,7 @@ async function survives(markdown: string): Promise<string> {
 
 const rows = (count: number, row: string) => row.repeat(count)
 
-t.test('texts made to exhaust a parser are answered', async (t) => {
+t.test('texts made to exhaust a parser are answered', onlyLong, async (t) => {
   const cases: [string, string][] = [
     [rows(3000, '>'), 'invalid_node'],
     [`${rows(300, '- ')}x`, 'invalid_node'],

@@ -7,6 +7,7 @@ import type { DocNode } from '../../shared/body/document.ts'
 import { fromMarkdown } from '../../shared/body/markdown/from-markdown.ts'
 import { expressible } from '../../shared/body/markdown/keep-ids.ts'
 import { toMarkdown } from '../../shared/body/markdown/to-markdown.ts'
+import { onlyLong } from '../support/run-options.ts'
 import { t } from '../support/tap.ts'
 import { withoutIds } from './build.ts'
 import { anyDocument } from './random.ts'
@@ -57,7 +58,7 @@ t.test('all examples of CommonMark 0.31 survive a round trip', async (t) => {
   }
 })
 
-t.test('the Markdown files of real projects survive a round trip', async (t) => {
+t.test('the Markdown files of real projects survive a round trip', onlyLong, async (t) => {
   const find = ['node_modules', '-name', '*.md', '-size', '-16k', '-not', '-path', '*/.cache/*']
   const files = execFileSync('find', find, { encoding: 'utf8' }).trim().split('\n').sort()
   const texts = new Set(files.map((file) => readFileSync(file, 'utf8')).filter((text) => text.isWellFormed()))

@@ -9,11 +9,12 @@ import { queues } from '../../shared/jobs/queues.ts'
 import { freePort, parseProcfile } from '../../shared/start/processes.ts'
 import { workerTypes } from '../../workers/types.ts'
 import { root, startWholeService } from '../support/processes.ts'
+import { onlyLong } from '../support/run-options.ts'
 import { t } from '../support/tap.ts'
 
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
 
-t.test('whoever copies the quick start of the README into a shell ends with a fresh hit', async (t) => {
+t.test('whoever copies the quick start of the README into a shell ends with a fresh hit', onlyLong, async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'documents-readme-'))
   t.teardown(() => rmSync(directory, { recursive: true, force: true }))
   const [workers = '', live = ''] = (await Promise.all([freePort({}), freePort({})])).map(String)

@@ -2,13 +2,14 @@ import { sql } from '../../shared/database/database.ts'
 import { searchTopK } from '../../shared/search/search.ts'
 import { p } from '../document/build.ts'
 import type { Client } from '../support/client.ts'
+import { onlyLong } from '../support/run-options.ts'
 import { queryString, searchV2 } from '../support/search.ts'
 import { t } from '../support/tap.ts'
 import { startSearchService, untilFresh, write } from '../support/workers.ts'
 
 const service = await startSearchService(t)
 
-t.test('many long texts are answered in parts, and nobody who asks on misses one', async (t) => {
+t.test('many long texts are answered in parts, and nobody who asks on misses one', onlyLong, async (t) => {
   const { ada, ids } = await startWithLongTexts()
   const { results, page } = await searchV2(ada, { q: 'walrus', limit: 100 })
   t.equal(results.length, 2, 'two texts of 400,000 bytes are read for an answer')

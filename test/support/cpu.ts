@@ -52,8 +52,8 @@ const referenceMs = 40
 export class CpuBudget {
   readonly #calibrations: number[] = [calibrate()]
   readonly #timers = [
-    setInterval(() => this.#calibrations.push(calibrate()), 5000),
-    setInterval(() => this.#count(), 1000),
+    setInterval(() => this.#calibrations.push(calibrate()), 10_000),
+    setInterval(() => this.#count(), 3000),
   ]
   #last = 0
   #sum = 0

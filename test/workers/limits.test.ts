@@ -34,7 +34,7 @@ t.test('a document whose index never ends is given up alone, and a new write of 
   t.strictSame(await found(ada, 'heron'), ids)
 })
 
-t.test('one worker with one place goes on with other documents while one never ends', async (t) => {
+t.test('one worker with one place goes on with other documents while one never ends', onlyLong, async (t) => {
   const { service, ada, ids } = await startWithEndless(t, { WORKER_COMPUTE_MS: '4000' })
   await startWorkers(t, service, [endlessIndexer])
   const { id } = await write(ada, 'heron that came later')
