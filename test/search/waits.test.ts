@@ -6,6 +6,7 @@ import { workersOf } from '../../workers/types.ts'
 import type { Client } from '../support/client.ts'
 import { startCountingProxy } from '../support/counting-proxy.ts'
 import { createTestDatabase } from '../support/postgres.ts'
+import { onlyLong } from '../support/run-options.ts'
 import { searchV2 } from '../support/search.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
@@ -222,26 +223,30 @@ t.test('a hundred callers wait at once, and all of them are answered', async (t)
   await worker.stop()
 })
 
-t.test('a thousand waits cost the database one statement each, and nothing more until they end', async (t) => {
-  const ada = await service.signUp()
-  const wait = { scope: await scopeOf(await write(ada, 'heron')), waitMs: 600_000 }
-  const ended: number[] = []
-  const asked = await proxy.count(async () => {
-    for (let index = 0; index < 1000; index += 1) {
-      void searchWaits.untilIndexed(wait).then(() => ended.push(index))
-    }
-    await untilAsked()
-  })
-  t.equal(asked.statements.length, 1000)
-  const waited = await proxy.count(() => sleep(500))
-  t.strictSame(waited.statements, [])
-  t.equal(searchWaits.size, 1000)
-  const woken = await proxy.count(async () => {
-    await indexAll(t, ada)
-    await until(async () => ended.length === 1000)
-  })
-  t.strictSame(woken.statements.filter(isQuestion), [])
-})
+t.test(
+  'a thousand waits cost the database one statement each, and nothing more until they end',
+  onlyLong,
+  async (t) => {
+    const ada = await service.signUp()
+    const wait = { scope: await scopeOf(await write(ada, 'heron')), waitMs: 600_000 }
+    const ended: number[] = []
+    const asked = await proxy.count(async () => {
+      for (let index = 0; index < 1000; index += 1) {
+        void searchWaits.untilIndexed(wait).then(() => ended.push(index))
+      }
+      await untilAsked()
+    })
+    t.equal(asked.statements.length, 1000)
+    const waited = await proxy.count(() => sleep(500))
+    t.strictSame(waited.statements, [])
+    t.equal(searchWaits.size, 1000)
+    const woken = await proxy.count(async () => {
+      await indexAll(t, ada)
+      await until(async () => ended.length === 1000)
+    })
+    t.strictSame(woken.statements.filter(isQuestion), [])
+  },
+)
 
 t.test('searches beyond the bound are answered at once, and so are all when the process ends', async (t) => {
   const ada = await service.signUp()

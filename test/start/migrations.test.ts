@@ -55,7 +55,7 @@ t.test('whoever migrates a database that is not there reads one line that names 
   t.equal(host.output(), line)
 })
 
-t.test('a migration that is killed half-way is completed by the next run', async (t) => {
+t.test('a migration that is killed half-way is completed by the next run', onlyLong, async (t) => {
   const { url, client } = await bareDatabase(t)
   // The first table is in the middle of our first file, the next in a later file, the last in pg-boss's own schema.
   for (const table of ['public.memberships', 'public.documents', 'pgboss.job']) {

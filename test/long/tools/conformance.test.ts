@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process'
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import { root } from '../support/processes.ts'
-import { startTestService } from '../support/service.ts'
-import { t } from '../support/tap.ts'
-import { startTokenProxy } from '../support/token-proxy.ts'
-import { write } from '../support/workers.ts'
+import { root } from '../../support/processes.ts'
+import { startTestService } from '../../support/service.ts'
+import { t } from '../../support/tap.ts'
+import { startTokenProxy } from '../../support/token-proxy.ts'
+import { write } from '../../support/workers.ts'
 
 // The official conformance tool plays a client against the real service. It cannot send a token, so a proxy in front of
 // the service adds one. Pages of other sites are refused here; by default they may call the service, with a token.
