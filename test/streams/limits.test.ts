@@ -123,13 +123,12 @@ t.test('no stream takes a connection of the database', async (t) => {
     Number(
       await database.oneFirst(sql.unsafe`
         SELECT count(*) FROM pg_stat_activity
-        WHERE datname = current_database() AND application_name = 'svc-listen' AND query LIKE '%numbered%'
-          AND query NOT LIKE '%unnumbered%'`),
+        WHERE datname = current_database() AND application_name = 'svc-listen'`),
     )
   await streamText(t, ada)
-  await until(async () => (await connections()) === 1)
+  const before = await connections()
   for (let index = 0; index < 2; index += 1) await streamText(t, ada)
-  t.equal(await connections(), 1, 'one listens for all of them')
+  t.equal(await connections(), before, 'one listens for all of them')
 })
 
 t.test('streams go on when the connection that listens is lost', async (t) => {
