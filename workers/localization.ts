@@ -1,12 +1,11 @@
-import { queues } from '../shared/jobs/queues.ts'
-import { requestedJobTableOf } from '../shared/jobs/requested/tables.ts'
+import { translationJobs } from '../shared/jobs/requested/tables.ts'
 import { type JobSource, jobMoved, loadJob, recordEnd, runJob, storeJob } from '../shared/localization/jobs/run.ts'
 import type { Translated } from '../shared/localization/jobs/translate.ts'
 import { defineDeadRequestedJob, defineRequestedJob, type RequestedJob } from './runtime/requested-job.ts'
 
 /** Translation jobs: a model proposes texts for units, and a person decides whether to apply them. */
 const translationJob: RequestedJob<JobSource, Translated> = {
-  table: requestedJobTableOf(queues.translationsRun),
+  table: translationJobs,
   load: loadJob,
   compute: runJob,
   moved: (tx, { source }) => jobMoved(tx, source),

@@ -1,5 +1,5 @@
 import { queues } from '../shared/jobs/queues.ts'
-import { requestedJobTableOf } from '../shared/jobs/requested/tables.ts'
+import { summaryJobs } from '../shared/jobs/requested/tables.ts'
 import {
   askForSummary,
   loadJobSource,
@@ -8,20 +8,19 @@ import {
   writeModelSummary,
 } from '../shared/summaries/by-model/job.ts'
 import {
-  loadRefreshSource,
+  loadRefreshSources,
   type RefreshSource,
   summarising,
   type TextSummary,
   writeSummaries,
 } from '../shared/summaries/refresh.ts'
-import { oneByOne } from './runtime/projection.ts'
-import { defineProjection } from './runtime/projection-worker.ts'
+import { defineProjection } from './runtime/projection.ts'
 import { defineDeadRequestedJob, defineRequestedJob, type RequestedJob } from './runtime/requested-job.ts'
 import type { Runtime, Worker } from './runtime/runtime.ts'
 
 /** Summaries by a model, which people request and pay for (`api/guide/summaries.md#refresh`). @internal */
 export const summaryJob: RequestedJob<SummaryJobSource, string> = {
-  table: requestedJobTableOf(queues.summariesModel),
+  table: summaryJobs,
   load: loadJobSource,
   compute: askForSummary,
   moved: (tx, { source, ahead }) => lockAndCompare({ tx, ahead }, source),
@@ -47,18 +46,16 @@ export const summaryRefresher: Worker = {
 }
 
 function refreshProjection({ config }: Runtime): Worker {
-  const refresh = oneByOne<RefreshSource, TextSummary[]>({
+  return defineProjection<RefreshSource, TextSummary[]>({
     name: 'summaries',
     queue: queues.summariesRefresh,
-    async load(db, job) {
-      const source = await loadRefreshSource(db, job)
-      return source && (config.SUMMARY_AUTO_REFRESH ? source : { ...source, targets: [] })
-    },
+    // There is no row to lock here, because `writeSummaries` locks and compares each stored summary itself.
+    storedIn: null,
+    load: (db, jobs) => loadRefreshSources(db, jobs, { autoRefresh: config.SUMMARY_AUTO_REFRESH }),
     compute: summarising,
     sameSource: (source, current) => source.version === current.version && source.title === current.title,
-    // There is no row to lock here, because `writeSummaries` locks and compares each stored summary itself.
-    projectedSeq: async () => null,
-    write: (tx, _job, derived) => writeSummaries(tx, derived),
+    async write(tx, derived) {
+      for (const one of derived) await writeSummaries(tx, one)
+    },
   })
-  return defineProjection(refresh)
 }

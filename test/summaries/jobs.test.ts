@@ -190,7 +190,15 @@ t.test('a worker that was only asleep cannot write over its successor', async (t
     // The same process may take the job again before the other one does.
     if (attempts === 1) await gate.promise
   }
-  const asleep = await startWorkers(t, service, [defineRequestedJob(summaryJob, { beforeCommit })])
+  const slow = defineRequestedJob({
+    ...summaryJob,
+    async compute(source, ask) {
+      const text = await summaryJob.compute(source, ask)
+      await beforeCommit()
+      return text
+    },
+  })
+  const asleep = await startWorkers(t, service, [slow])
   const { id } = await write(ada, markdown)
   const job = await ask(ada, `/documents/${id}`)
   await reached.promise

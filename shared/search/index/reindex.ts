@@ -2,9 +2,10 @@ import Type, { type Static } from 'typebox'
 import { foreignStatements, type Queryable, sql, type Transaction } from '../../database/database.ts'
 import { row } from '../../database/row.ts'
 import { isLarge } from '../../jobs/projections/queries.ts'
+import { sendProjectionJobs } from '../../jobs/projections/stale.ts'
 import { queues, type ReindexJob } from '../../jobs/queues.ts'
 import { waitingJobs } from '../../jobs/reads.ts'
-import { groupOf, type Jobs, sendProjectionJobs } from '../../jobs/send.ts'
+import { groupOf, type Jobs } from '../../jobs/send.ts'
 import { tokeniserEpoch } from '../text/tokenise.ts'
 
 // The number of documents of a step. While at least so many jobs wait in the queue of the index, a step enqueues no
