@@ -6,7 +6,8 @@ import {
   loadIndexSources,
   writeIndexes,
 } from '../shared/search/index/index-document.ts'
-import { defineProjection, type Projection } from './runtime/projection.ts'
+import { defineProjection } from './runtime/projection.ts'
+import type { Projection } from './runtime/round.ts'
 
 /**
  * The projection of the search index. The index of a document depends on body, title, knowledge base and locale.

@@ -2,7 +2,6 @@ import Type from 'typebox'
 import { prepared, type Queryable, sql } from '../database/database.ts'
 import { row } from '../database/row.ts'
 import { Nullable } from '../schema/identifiers.ts'
-import { isLarge } from './projections/queries.ts'
 import { type DocumentProjection, deadLetterOf, largeOf, type RequestedJobKey } from './queues.ts'
 import type { RequestedJobTable } from './requested/tables.ts'
 
@@ -85,7 +84,7 @@ export function waitingJobs(db: Queryable, { queue, most }: { queue: string; mos
     SELECT count(*) FROM (SELECT FROM pgboss.job WHERE name = ${queue} AND ${waits} LIMIT ${most}) AS waiting`)
 }
 
-const LaggingRow = row(Type.Object({ workspace_id: Type.String(), document_id: Type.String(), large: Type.Boolean() }))
+const LaggingRow = row(Type.Object({ workspace_id: Type.String(), document_id: Type.String() }))
 
 /**
  * Returns documents whose projection has been stale for longer than `seconds` and for which no job is on its way, the
@@ -107,9 +106,7 @@ export function laggingDocuments(
       WHERE j.name = ${deadLetterOf(queue)} AND j.created_on > s.since
       GROUP BY 1, 2
     )
-    SELECT s.workspace_id, s.document_id, ${isLarge} AS large
-    FROM stale_projections s
-    JOIN documents d ON d.workspace_id = s.workspace_id AND d.id = s.document_id
+    SELECT s.workspace_id, s.document_id FROM stale_projections s
     LEFT JOIN dead ON dead.workspace_id = s.workspace_id AND dead.document_id = s.document_id
     WHERE s.projection = ${name} AND s.since < now() - make_interval(secs => ${input.seconds})
       AND NOT EXISTS (

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Job, PgBoss } from 'pg-boss'
 import { readConfig } from '../../shared/config/config.ts'
-import { inTransaction, openDatabase } from '../../shared/database/database.ts'
-import { sendProjectionJobs } from '../../shared/jobs/projections/stale.ts'
+import { foreignStatements, inTransaction, openDatabase } from '../../shared/database/database.ts'
 import { type DocumentJob, largeOf, type Queue, queues } from '../../shared/jobs/queues.ts'
 import { openJobs } from '../../shared/jobs/send.ts'
 import { createLogger } from '../../shared/process/log.ts'
@@ -98,10 +97,7 @@ async function startLatencies(bench: Bench): Promise<number[]> {
     await sleep(30)
     const begun = performance.now()
     await inTransaction(bench.database, (tx) =>
-      sendProjectionJobs(
-        { tx, jobs: bench.jobs },
-        { queue: bench.queue, sent: [{ data: job, large: false, priority: 0 }] },
-      ),
+      bench.jobs.boss.insert(bench.queue.name, [{ data: job }], { db: foreignStatements(tx) }),
     )
     await until(async () => started.has(job.document_id))
     latencies.push((started.get(job.document_id) ?? 0) - begun)

@@ -117,7 +117,7 @@ t.test('documents are indexed while somebody is still writing one that was fetch
 
 t.test('several jobs of one document are no reason to fail, nor to index it with itself', async (t) => {
   const { service, ada, ids, work, batches, outcomes } = await startWithDocuments(t)
-  const documents = ids.map((document_id) => ({ workspace_id: ada.workspace_id, document_id, large: false }))
+  const documents = ids.map((document_id) => ({ workspace_id: ada.workspace_id, document_id }))
   const { jobs } = service.service
   for (const kind of ['all', 'outdated'] as const) {
     const job = firstStep({ documents: kind, knowledge_base_id: null })

@@ -1,46 +1,9 @@
 import type { Job, JobResult } from 'pg-boss'
-import type { Queryable, Transaction } from '../../shared/database/database.ts'
-import type { ProjectionComputation } from '../../shared/jobs/projections/computation.ts'
-import type { Derived, DocumentSource, StoredIn } from '../../shared/jobs/projections/queries.ts'
 import { scheduleAgain, unschedule } from '../../shared/jobs/projections/stale.ts'
-import { type DocumentJob, largeOf, type Queue } from '../../shared/jobs/queues.ts'
-import { type Deriving, deriveRound } from './round.ts'
+import { type DocumentJob, largeOf } from '../../shared/jobs/queues.ts'
+import { type Deriving, deriveRound, type Projection, type ProjectionSource } from './round.ts'
 import type { Worker } from './runtime.ts'
 import { type AttemptEnd, outagePauseSeconds, replaceAttempt, reportEnd, workOn } from './work.ts'
-
-/**
- * A source of a document as it was loaded. `projected_seq` is the `body_seq` of the stored data at the load, null when
- * nothing is stored. A result may build on the stored data, so it is written only if these still have this `body_seq`.
- */
-export type ProjectionSource = DocumentSource & { projected_seq: number | null }
-
-/**
- * A projection: data that are derived from documents. `defineProjection` makes a worker of it, which calls the members
- * in the order in which they stand here, for a batch of different documents. Any member may throw: nothing is written
- * then, and pg-boss tries the job again. CONTRIBUTING.md has a complete example.
- */
-export type Projection<Source extends ProjectionSource, Result> = {
-  /** The name of the projection in `projections` of `shared/jobs/queues.ts`. */
-  name: string
-  queue: Queue<DocumentJob>
-  /** The table whose rows are locked and compared before a result is written; null when `write` does so itself. */
-  storedIn: StoredIn | null
-  /** Whether readers wait until the projection is current, so that every round is announced to them. */
-  isAnnounced?: true
-  /** Reads the sources by document id, without locks. A document that is gone or not yet committed has no source. */
-  load: (db: Queryable, jobs: readonly DocumentJob[]) => Promise<ReadonlyMap<string, Source>>
-  /** Derives the result of one document, in a thread unless its `isSmall` says that the document is small. */
-  compute: ProjectionComputation<Source, Result>
-  /**
-   * Tells, under the locks, whether the loaded and the current source give the same result. The comparison must cover
-   * everything that the projection depends on and nothing more.
-   */
-  sameSource: (source: Source, current: DocumentSource) => boolean
-  /** Tells whether a source is only the first part of what the stored data lack. Parts bound the memory of a round. */
-  isPart?: (source: Source) => boolean
-  /** Writes the results that may be written, of which there is at least one, in the order of document ids. */
-  write: (tx: Transaction, derived: readonly Derived<Source, Result>[]) => Promise<void>
-}
 
 /** The largest number of rounds for a document before its job fails. */
 const rounds = 3
@@ -145,8 +108,7 @@ async function settle<Source extends ProjectionSource, Result>(
   const { jobs, database, log } = runtime
   try {
     if (outcome === 'outage') {
-      const large = job.name === largeOf(queue).name
-      const again = { projection, jobs: [job.data], large, startAfter: outagePauseSeconds }
+      const again = { projection, jobs: [job.data], startAfter: outagePauseSeconds }
       await replaceAttempt(runtime, { job, send: (tx) => scheduleAgain({ tx, jobs }, again) })
     } else if (isLast) await unschedule(database, { projection: name, job })
   } catch (err) {

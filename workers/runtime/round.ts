@@ -1,22 +1,57 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Job } from 'pg-boss'
 import { compute } from '../../shared/computations/compute.ts'
-import { inTransaction, type Transaction } from '../../shared/database/database.ts'
+import { inTransaction, type Queryable, type Transaction } from '../../shared/database/database.ts'
 import type { JobOutcome } from '../../shared/jobs/outcomes.ts'
 import { announceCurrent, transactionIdOf } from '../../shared/jobs/projections/announcements.ts'
+import type { ProjectionComputation } from '../../shared/jobs/projections/computation.ts'
 import {
   type Derived,
   type DocumentSource,
   lockSources,
   markCurrent,
   projectedSeqs,
+  type StoredIn,
 } from '../../shared/jobs/projections/queries.ts'
 import { burstSeconds, scheduleAgain } from '../../shared/jobs/projections/stale.ts'
-import { type DocumentJob, largeOf } from '../../shared/jobs/queues.ts'
+import { type DocumentJob, largeOf, type Queue } from '../../shared/jobs/queues.ts'
 import { onBehalfOf } from '../../shared/turns/requester.ts'
-import type { Projection, ProjectionSource } from './projection.ts'
 import type { Runtime } from './runtime.ts'
 import { type AttemptEnd, completeAttempts, replaceAttempt } from './work.ts'
+
+/**
+ * A source of a document as it was loaded. `projected_seq` is the `body_seq` of the stored data at the load, null when
+ * nothing is stored. A result may build on the stored data, so it is written only if these still have this `body_seq`.
+ */
+export type ProjectionSource = DocumentSource & { projected_seq: number | null }
+
+/**
+ * A projection: data that are derived from documents. `defineProjection` makes a worker of it, which calls the members
+ * in the order in which they stand here, for a batch of different documents. Any member may throw: nothing is written
+ * then, and pg-boss tries the job again. CONTRIBUTING.md has a complete example.
+ */
+export type Projection<Source extends ProjectionSource, Result> = {
+  /** The name of the projection in `projections` of `shared/jobs/queues.ts`. */
+  name: string
+  queue: Queue<DocumentJob>
+  /** The table whose rows are locked and compared before a result is written; null when `write` does so itself. */
+  storedIn: StoredIn | null
+  /** Whether readers wait until the projection is current, so that every round is announced to them. */
+  isAnnounced?: true
+  /** Reads the sources by document id, without locks. A document that is gone or not yet committed has no source. */
+  load: (db: Queryable, jobs: readonly DocumentJob[]) => Promise<ReadonlyMap<string, Source>>
+  /** Derives the result of one document, in a thread unless its `isSmall` says that the document is small. */
+  compute: ProjectionComputation<Source, Result>
+  /**
+   * Tells, under the locks, whether the loaded and the current source give the same result. The comparison must cover
+   * everything that the projection depends on and nothing more.
+   */
+  sameSource: (source: Source, current: DocumentSource) => boolean
+  /** Tells whether a source is only the first part of what the stored data lack. Parts bound the memory of a round. */
+  isPart?: (source: Source) => boolean
+  /** Writes the results that may be written, of which there is at least one, in the order of document ids. */
+  write: (tx: Transaction, derived: readonly Derived<Source, Result>[]) => Promise<void>
+}
 
 /** A projection and the process that derives it. */
 export type Deriving<Source extends ProjectionSource, Result> = {
@@ -54,7 +89,7 @@ export async function deriveRound<Source extends ProjectionSource, Result>(
     if (source === undefined) continue
     const input = { source, job: job.data }
     try {
-      if (!isOfLargeQueue(deriving, job) && !projection.compute.isSmall(input)) {
+      if (job.name !== largeOf(projection.queue).name && !projection.compute.isSmall(input)) {
         await moveToLarge(deriving, job)
         ends.set(job.id, 'again')
       } else derived.set(job.id, { ...input, result: await computeOne(deriving, input) })
@@ -74,19 +109,12 @@ export async function deriveRound<Source extends ProjectionSource, Result>(
   return new Map([...ends, ...committed.ends])
 }
 
-function isOfLargeQueue<Source extends ProjectionSource, Result>(
-  { projection }: Deriving<Source, Result>,
-  job: Job<DocumentJob> | undefined,
-): boolean {
-  return job?.name === largeOf(projection.queue).name
-}
-
 // A write sends a large document to this queue itself, unless the document had a waiting job from when it was small.
 function moveToLarge<Source extends ProjectionSource, Result>(
   { projection, runtime }: Deriving<Source, Result>,
   job: Job<DocumentJob>,
 ): Promise<void> {
-  const again = { projection, jobs: [job.data], large: true }
+  const again = { projection, jobs: [job.data], large: true } as const
   return replaceAttempt(runtime, { job, send: (tx) => scheduleAgain({ tx, jobs: runtime.jobs }, again) })
 }
 
@@ -130,8 +158,7 @@ async function commit<Source extends ProjectionSource, Result>(
   await markCurrent(tx, { projection: projection.name, jobs: those('current').map(({ data }) => data) })
   // The source has changed since the load, so the write that changed it left its work to this job.
   const behind = those('behind', 'obsolete').map(({ data }) => data)
-  const large = isOfLargeQueue(deriving, round.jobs[0])
-  await scheduleAgain({ tx, jobs }, { projection, jobs: behind, large, startAfter: burstSeconds })
+  await scheduleAgain({ tx, jobs }, { projection, jobs: behind, startAfter: burstSeconds })
   await completeAttempts(tx, { jobs, attempts: those('current', 'behind', 'obsolete', 'gone') })
   const written = those('current', 'behind').flatMap((job) => derived.get(job.id) ?? [])
   if (written.length > 0) await projection.write(tx, written)

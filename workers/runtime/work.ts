@@ -19,7 +19,7 @@ export type ExplainedOutcome = { outcome: JobOutcome; reason?: string; causes?: 
 export type AttemptEnd = ExplainedOutcome | { error: unknown }
 
 /** A worker that runs the jobs of a queue one by one. */
-export type JobWorker<Data extends object> = {
+type JobWorker<Data extends object> = {
   queue: Queue<Data>
   /**
    * Runs one job; `stopping` aborts when the process is to end. A job with a result completes itself by
@@ -140,7 +140,7 @@ export function replaceAttempt(
 }
 
 /** How an attempt ended: its outcome, whether no further attempt follows a failure, and the result for pg-boss. */
-export type Report = { outcome: JobOutcome; isLast: boolean; result: JobResult }
+type Report = { outcome: JobOutcome; isLast: boolean; result: JobResult }
 
 /**
  * Logs and counts how an attempt ended. `start` is the `performance.now()` at which it began. Each of `shared` jobs

@@ -21,7 +21,7 @@ export const burstSeconds = 0.5
 const crowd = 32
 
 /** Documents of one workspace that a write changed. `quiet` is true for the first write of a burst. */
-export type ChangedDocuments = {
+type ChangedDocuments = {
   workspaceId: string
   documents: readonly { id: string; eventRowNo: number; quiet: boolean }[]
   changes: readonly DocumentChange[]
@@ -67,36 +67,48 @@ export function isQuiet(before: { updated_at: number }, document: { updated_at: 
   return document.updated_at - before.updated_at > 1000 * burstSeconds
 }
 
+const SentRow = row(Type.Object({ job_id: Type.String(), large: Type.Boolean() }))
+
 /**
  * Sends further jobs for documents that stay stale, in the transaction that ends their earlier jobs, and names them in
- * the marks. A document without a mark, such as in a reindex, gets its job all the same.
+ * the marks. A document without a mark, such as in a reindex, gets its job all the same. `large` sends it to the queue
+ * of large documents whatever its body.
  */
 export async function scheduleAgain(
   context: { tx: Transaction; jobs: Jobs },
   again: {
     projection: Pick<DocumentProjection, 'name' | 'queue'>
     jobs: readonly DocumentJob[]
-    large: boolean
+    large?: true
     startAfter?: number
+    priority?: number
   },
 ): Promise<void> {
   if (again.jobs.length === 0) return
-  const { projection, large, startAfter = 0 } = again
-  const sent = again.jobs.map((data): ProjectionJob => ({ id: randomUUID(), data, large, priority: 0 }))
-  const rows = sent.map(({ id, data }) => [id, data.workspace_id, data.document_id])
-  await context.tx.query(
-    prepared(sql.unsafe`
-    UPDATE stale_projections s SET job_id = sent.job_id
-    FROM ${sql.unnest(rows, ['uuid', 'text', 'text'])} AS sent (job_id, workspace_id, document_id)
-    WHERE s.workspace_id = sent.workspace_id AND s.projection = ${projection.name} AND s.document_id = sent.document_id`),
+  const { projection, startAfter = 0, priority = 0 } = again
+  const jobs = new Map(again.jobs.map((data): [string, DocumentJob] => [randomUUID(), data]))
+  const rows = Array.from(jobs, ([id, { workspace_id, document_id }]) => [id, workspace_id, document_id])
+  const sent = await context.tx.any(
+    prepared(sql.type(SentRow)`
+    WITH sent AS MATERIALIZED (
+      SELECT * FROM ${sql.unnest(rows, ['uuid', 'text', 'text'])} AS t (job_id, workspace_id, document_id)
+    ), marked AS (
+      UPDATE stale_projections s SET job_id = sent.job_id FROM sent
+      WHERE s.workspace_id = sent.workspace_id AND s.projection = ${projection.name} AND s.document_id = sent.document_id
+    )
+    SELECT job_id, ${isLarge} AS large
+    FROM sent JOIN documents d ON d.workspace_id = sent.workspace_id AND d.id = sent.document_id`),
   )
-  await sendProjectionJobs(context, { queue: projection.queue, sent, startAfter })
+  const further = sent.flatMap(({ job_id: id, large }) => {
+    const data = jobs.get(id)
+    return data === undefined ? [] : [{ id, data, large: again.large ?? large, priority }]
+  })
+  await sendProjectionJobs(context, { queue: projection.queue, sent: further, startAfter })
 }
 
-type ProjectionJob = { id?: string; data: DocumentJob; large: boolean; priority: number }
+type ProjectionJob = { id: string; data: DocumentJob; large: boolean; priority: number }
 
-/** Sends jobs of a projection in the transaction of `tx`. pg-boss chooses their ids unless they are given. */
-export async function sendProjectionJobs(
+async function sendProjectionJobs(
   context: { tx: Transaction; jobs: Jobs },
   { queue, sent, startAfter = 0 }: { queue: Queue<DocumentJob>; sent: readonly ProjectionJob[]; startAfter?: number },
 ): Promise<void> {
