@@ -1,7 +1,7 @@
 import { translationJobs } from '../shared/jobs/requested/tables.ts'
 import { type JobSource, jobMoved, loadJob, recordEnd, runJob, storeJob } from '../shared/localization/jobs/run.ts'
 import type { Translated } from '../shared/localization/jobs/translate.ts'
-import { defineDeadRequestedJob, defineRequestedJob, type RequestedJob } from './runtime/requested-job.ts'
+import { defineRequestedJob, type RequestedJob } from './runtime/requested-job.ts'
 
 /** Translation jobs: a model proposes texts for units, and a person decides whether to apply them. */
 const translationJob: RequestedJob<JobSource, Translated> = {
@@ -15,6 +15,3 @@ const translationJob: RequestedJob<JobSource, Translated> = {
 
 /** Translates the texts of requested jobs. */
 export const translator = defineRequestedJob(translationJob)
-
-/** Ends translation jobs that no worker could finish. */
-export const deadTranslationJobs = defineDeadRequestedJob(translationJob)

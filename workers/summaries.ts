@@ -15,7 +15,7 @@ import {
   writeSummaries,
 } from '../shared/summaries/refresh.ts'
 import { defineProjection } from './runtime/projection.ts'
-import { defineDeadRequestedJob, defineRequestedJob, type RequestedJob } from './runtime/requested-job.ts'
+import { defineRequestedJob, type RequestedJob } from './runtime/requested-job.ts'
 import type { Runtime, Worker } from './runtime/runtime.ts'
 
 /** Summaries by a model, which people request and pay for (`api/guide/summaries.md#refresh`). @internal */
@@ -32,9 +32,6 @@ export const summaryJob: RequestedJob<SummaryJobSource, string> = {
 
 /** Writes requested summaries. */
 export const summaryWriter = defineRequestedJob(summaryJob)
-
-/** Ends requested summaries that no worker could finish. */
-export const deadSummaryJobs = defineDeadRequestedJob(summaryJob)
 
 /**
  * Refreshes the stored summaries of documents that change, where SUMMARY_AUTO_REFRESH is set. These summaries are

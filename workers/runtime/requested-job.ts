@@ -56,44 +56,37 @@ export type RequestedJob<Source extends object, Result> = {
 }
 
 /**
- * Makes the worker of a kind of requested job. The worker claims the row, loads, asks the model, then locks the source
- * and writes only when nothing has moved.
+ * Makes the worker of a kind of requested job. It claims the row, loads, asks the model, then locks the source and
+ * writes only when nothing has moved. It also ends the dead letters of the kind, so that nobody waits for them any
+ * longer.
  */
 export function defineRequestedJob<Source extends object, Result>(kind: RequestedJob<Source, Result>): Worker {
-  return defineWorker<RequestedJobKey>({
-    queue: kind.table.queue,
-    async run(runtime, job, stopping) {
-      const row = { table: kind.table, key: job.data, attempt: jobs.attemptOf(job) }
-      const attempt = { kind, runtime, job, stopping, row }
-      const limit = { mostMs: runtime.config.WORKER_COMPUTE_MS }
-      try {
-        if (!(await jobs.claim(runtime.database, { ...row, job }))) return await settle(attempt, { end: null })
-        return await onBehalfOf(job.data.workspace_id, async () => settle(attempt, await propose(attempt)), limit)
-      } catch (error) {
-        return fail(attempt, error)
-      }
+  const { table } = kind
+  const { queue } = table
+  const attempts = defineWorker<RequestedJobKey>({
+    queue,
+    run(runtime, job, stopping) {
+      const row = { table, key: job.data, attempt: jobs.attemptOf(job) }
+      return attemptJob({ kind, runtime, job, stopping, row })
     },
   })
-}
-
-/**
- * Makes the worker that takes the jobs of a kind which no worker could finish from the dead-letter queue, and ends them
- * with `model_error`, so that nobody waits for them any longer.
- */
-export function defineDeadRequestedJob(kind: Pick<RequestedJob<never, never>, 'table' | 'ended'>): Worker {
-  return defineWorker<RequestedJobKey>({
-    queue: { name: deadLetterOf(kind.table.queue), options: {} },
-    run: (runtime, job) =>
-      inTransaction(runtime.database, async (tx) => {
-        const row = { table: kind.table, key: job.data }
-        const locked = await jobs.lockJob(tx, row)
-        if (isOpen(locked)) await jobs.endJob(tx, { ...row, end: { status: 'failed', code: 'model_error' } })
-        await jobs.settleAnswers(tx, row)
-        await kind.ended?.(tx, job.data)
-        await completeAttempts(tx, { jobs: runtime.jobs, attempts: [job] })
-        return { outcome: 'dead' }
-      }),
+  const deadLetters = defineWorker<RequestedJobKey>({
+    queue: { name: deadLetterOf(queue), options: {} },
+    async run(runtime, job, stopping) {
+      const row = { table, key: job.data, attempt: null }
+      await settle({ kind, runtime, job, stopping, row }, { end: { status: 'failed', code: 'model_error' } })
+      return { outcome: 'dead' }
+    },
   })
+  return {
+    name: queue.name,
+    async start(runtime) {
+      const stops = [await attempts.start(runtime), await deadLetters.start(runtime)]
+      return async () => {
+        await Promise.all(stops.map((stop) => stop()))
+      }
+    },
+  }
 }
 
 /** The end of a job whose requester has lost the writing role. */
@@ -110,7 +103,7 @@ const outcomes = {
 
 type Status = keyof typeof outcomes
 
-/** One attempt at one job. */
+/** One attempt at one job. `row.attempt` is null for a dead letter, which ends whatever attempt was the last. */
 type Attempt<Source extends object, Result> = {
   kind: RequestedJob<Source, Result>
   runtime: Runtime
@@ -124,6 +117,17 @@ type Attempt<Source extends object, Result> = {
  * result. `end` is null when the row of the job could not be claimed, so that there is nothing to end.
  */
 type Proposal<Source, Result> = { source: Source; result: Result } | { end: jobs.RequestedJobEnd | null }
+
+async function attemptJob<Source extends object, Result>(attempt: Attempt<Source, Result>): Promise<ExplainedOutcome> {
+  const { runtime, job, row } = attempt
+  const limit = { mostMs: runtime.config.WORKER_COMPUTE_MS }
+  try {
+    if (!(await jobs.claim(runtime.database, { ...row, job }))) return await settle(attempt, { end: null })
+    return await onBehalfOf(job.data.workspace_id, async () => settle(attempt, await propose(attempt)), limit)
+  } catch (error) {
+    return fail(attempt, error)
+  }
+}
 
 // Derives the result without a lock. Looks for what would make the result worthless before the model is paid.
 async function propose<Source extends object, Result>(
@@ -161,7 +165,9 @@ function settle<Source extends object, Result>(
     const locked = await jobs.lockJob(tx, row)
     let end: jobs.RequestedJobEnd | { status: Status } | null = locked
     if (isOpen(locked)) {
-      if (locked.attempt !== row.attempt) throw new FencedError(`another attempt has job ${key.job_id}`)
+      if (row.attempt !== null && row.attempt !== locked.attempt) {
+        throw new FencedError(`another attempt has job ${key.job_id}`)
+      }
       const decided = reason === null ? await accept(tx, { kind, row, proposal }) : obsolete(reason)
       if (decided !== null) await jobs.endJob(tx, { ...row, end: decided })
       end = decided

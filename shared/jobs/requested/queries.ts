@@ -11,7 +11,7 @@ import type { RequestedJobTable } from './tables.ts'
 export type RequestedJobRow = { table: RequestedJobTable; key: RequestedJobKey }
 
 /** One attempt of one worker at a job, and its name (`attemptOf`). */
-export type RequestedJobAttempt = RequestedJobRow & { attempt: string }
+export type RequestedJobAttempt = RequestedJobRow & { attempt: string | null }
 
 const tableOf = ({ table }: RequestedJobRow) => sql.identifier([table.name])
 
