@@ -5,11 +5,10 @@ import {
   loadChainSources,
   writeChains,
 } from '../shared/changes/project.ts'
-import { lockChains } from '../shared/changes/queries.ts'
 import type { Config } from '../shared/config/config.ts'
 import { queues } from '../shared/jobs/queues.ts'
-import type { Projection } from './runtime/projection.ts'
-import { defineProjection } from './runtime/projection-worker.ts'
+import { defineProjection } from './runtime/projection.ts'
+import type { Projection } from './runtime/round.ts'
 import type { Worker } from './runtime/runtime.ts'
 
 /**
@@ -21,11 +20,11 @@ export function changesProjection(config: Pick<Config, 'CHANGES_RETENTION'>): Pr
   return {
     name: 'changes',
     queue: queues.changesDiff,
+    storedIn: { table: 'change_chains', column: 'projected_seq' },
     load: (db, jobs) => loadChainSources(db, jobs, retention),
     compute: growing,
     isPart: (source) => source.isPart,
     sameSource: (source, current) => source.body_seq === current.body_seq,
-    projectedSeqs: lockChains,
     write: (tx, derived) => writeChains(tx, derived, retention),
   }
 }

@@ -1,12 +1,11 @@
-import { queues } from '../shared/jobs/queues.ts'
-import { requestedJobTableOf } from '../shared/jobs/requested/tables.ts'
+import { translationJobs } from '../shared/jobs/requested/tables.ts'
 import { type JobSource, jobMoved, loadJob, recordEnd, runJob, storeJob } from '../shared/localization/jobs/run.ts'
 import type { Translated } from '../shared/localization/jobs/translate.ts'
-import { defineDeadRequestedJob, defineRequestedJob, type RequestedJob } from './runtime/requested-job.ts'
+import { defineRequestedJob, type RequestedJob } from './runtime/requested-job.ts'
 
 /** Translation jobs: a model proposes texts for units, and a person decides whether to apply them. */
 const translationJob: RequestedJob<JobSource, Translated> = {
-  table: requestedJobTableOf(queues.translationsRun),
+  table: translationJobs,
   load: loadJob,
   compute: runJob,
   moved: (tx, { source }) => jobMoved(tx, source),
@@ -16,6 +15,3 @@ const translationJob: RequestedJob<JobSource, Translated> = {
 
 /** Translates the texts of requested jobs. */
 export const translator = defineRequestedJob(translationJob)
-
-/** Ends translation jobs that no worker could finish. */
-export const deadTranslationJobs = defineDeadRequestedJob(translationJob)

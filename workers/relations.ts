@@ -4,11 +4,10 @@ import {
   type LinkSource,
   linking,
   loadLinkSources,
-  lockExtractions,
   writeRelations,
 } from '../shared/relations/extract.ts'
-import type { Projection } from './runtime/projection.ts'
-import { defineProjection } from './runtime/projection-worker.ts'
+import { defineProjection } from './runtime/projection.ts'
+import type { Projection } from './runtime/round.ts'
 
 /**
  * The projection of inline relations, which are links in bodies. Inline relations depend on the body alone. @internal
@@ -16,10 +15,10 @@ import { defineProjection } from './runtime/projection-worker.ts'
 export const relationsProjection: Projection<LinkSource, InlineRelationChange> = {
   name: 'relations',
   queue: queues.relationsExtract,
+  storedIn: { table: 'relation_extractions' },
   load: loadLinkSources,
   compute: linking,
   sameSource: (source, current) => source.version === current.version,
-  projectedSeqs: lockExtractions,
   write: writeRelations,
 }
 

@@ -6,9 +6,8 @@ import {
   loadIndexSources,
   writeIndexes,
 } from '../shared/search/index/index-document.ts'
-import { lockIndexes } from '../shared/search/index/index-queries.ts'
-import type { Projection } from './runtime/projection.ts'
-import { defineProjection } from './runtime/projection-worker.ts'
+import { defineProjection } from './runtime/projection.ts'
+import type { Projection } from './runtime/round.ts'
 
 /**
  * The projection of the search index. The index of a document depends on body, title, knowledge base and locale.
@@ -17,6 +16,7 @@ import { defineProjection } from './runtime/projection-worker.ts'
 export const searchProjection: Projection<IndexSource, IndexChange> = {
   name: 'search',
   queue: queues.searchIndex,
+  storedIn: { table: 'search_documents' },
   isAnnounced: true,
   load: loadIndexSources,
   compute: indexing,
@@ -25,7 +25,6 @@ export const searchProjection: Projection<IndexSource, IndexChange> = {
     source.title === current.title &&
     source.knowledge_base_id === current.knowledge_base_id &&
     source.locale === current.locale,
-  projectedSeqs: lockIndexes,
   write: writeIndexes,
 }
 

@@ -1,5 +1,5 @@
 import { queues } from '../shared/jobs/queues.ts'
-import { requestedJobTableOf } from '../shared/jobs/requested/tables.ts'
+import { summaryJobs } from '../shared/jobs/requested/tables.ts'
 import {
   askForSummary,
   loadJobSource,
@@ -8,20 +8,19 @@ import {
   writeModelSummary,
 } from '../shared/summaries/by-model/job.ts'
 import {
-  loadRefreshSource,
+  loadRefreshSources,
   type RefreshSource,
   summarising,
   type TextSummary,
   writeSummaries,
 } from '../shared/summaries/refresh.ts'
-import { oneByOne } from './runtime/projection.ts'
-import { defineProjection } from './runtime/projection-worker.ts'
-import { defineDeadRequestedJob, defineRequestedJob, type RequestedJob } from './runtime/requested-job.ts'
+import { defineProjection } from './runtime/projection.ts'
+import { defineRequestedJob, type RequestedJob } from './runtime/requested-job.ts'
 import type { Runtime, Worker } from './runtime/runtime.ts'
 
 /** Summaries by a model, which people request and pay for (`api/guide/summaries.md#refresh`). @internal */
 export const summaryJob: RequestedJob<SummaryJobSource, string> = {
-  table: requestedJobTableOf(queues.summariesModel),
+  table: summaryJobs,
   load: loadJobSource,
   compute: askForSummary,
   moved: (tx, { source, ahead }) => lockAndCompare({ tx, ahead }, source),
@@ -34,9 +33,6 @@ export const summaryJob: RequestedJob<SummaryJobSource, string> = {
 /** Writes requested summaries. */
 export const summaryWriter = defineRequestedJob(summaryJob)
 
-/** Ends requested summaries that no worker could finish. */
-export const deadSummaryJobs = defineDeadRequestedJob(summaryJob)
-
 /**
  * Refreshes the stored summaries of documents that change, where SUMMARY_AUTO_REFRESH is set. These summaries are
  * deterministic, that is, made without a model. A document without stored summaries gets no job.
@@ -47,18 +43,16 @@ export const summaryRefresher: Worker = {
 }
 
 function refreshProjection({ config }: Runtime): Worker {
-  const refresh = oneByOne<RefreshSource, TextSummary[]>({
+  return defineProjection<RefreshSource, TextSummary[]>({
     name: 'summaries',
     queue: queues.summariesRefresh,
-    async load(db, job) {
-      const source = await loadRefreshSource(db, job)
-      return source && (config.SUMMARY_AUTO_REFRESH ? source : { ...source, targets: [] })
-    },
+    // There is no row to lock here, because `writeSummaries` locks and compares each stored summary itself.
+    storedIn: null,
+    load: (db, jobs) => loadRefreshSources(db, jobs, { autoRefresh: config.SUMMARY_AUTO_REFRESH }),
     compute: summarising,
     sameSource: (source, current) => source.version === current.version && source.title === current.title,
-    // There is no row to lock here, because `writeSummaries` locks and compares each stored summary itself.
-    projectedSeq: async () => null,
-    write: (tx, _job, derived) => writeSummaries(tx, derived),
+    async write(tx, derived) {
+      for (const one of derived) await writeSummaries(tx, one)
+    },
   })
-  return defineProjection(refresh)
 }

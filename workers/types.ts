@@ -2,11 +2,11 @@ import type { WorkerType } from '../shared/process/process-types.ts'
 import { candidateRefresher } from './candidates.ts'
 import { changesDiffer } from './changes.ts'
 import { eventSequencer } from './events.ts'
-import { deadTranslationJobs, translator } from './localization.ts'
+import { translator } from './localization.ts'
 import { relationExtractor } from './relations.ts'
 import type { Worker } from './runtime/runtime.ts'
 import { searchIndexer } from './search.ts'
-import { deadSummaryJobs, summaryRefresher, summaryWriter } from './summaries.ts'
+import { summaryRefresher, summaryWriter } from './summaries.ts'
 import { attachmentSweep } from './sweeps/attachments.ts'
 import { searchReindexer } from './sweeps/reindex.ts'
 import { retentionSweep } from './sweeps/retention.ts'
@@ -20,8 +20,8 @@ export const workerTypes = {
   changes: [changesDiffer],
   relations: [relationExtractor],
   candidates: [candidateRefresher],
-  summaries: [summaryWriter, deadSummaryJobs, summaryRefresher],
-  localization: [translator, deadTranslationJobs],
+  summaries: [summaryWriter, summaryRefresher],
+  localization: [translator],
   events: [eventSequencer],
   sweeps: [staleSweep, retentionSweep, summarySweep, attachmentSweep, trashSweep, searchReindexer],
 } as const satisfies Record<WorkerType, readonly Worker[]>

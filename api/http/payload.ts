@@ -1,11 +1,16 @@
-import type { Request, Response } from 'express'
+import { isUtf8 } from 'node:buffer'
+import express, { type Request, type Response } from 'express'
 import { type TObject, Type } from 'typebox'
 import type { Upload } from '../../shared/attachments/upload.ts'
+import { Refusal, unsupportedMediaType } from '../../shared/errors/errors.ts'
 import { fingerprintOf } from './idempotency.ts'
 import { bodyReader } from './input.ts'
-import { jsonTextReader, readForm } from './request-body.ts'
+import { discardRest, readForm } from './request-body.ts'
 import type { Route } from './route.ts'
 import type { ReadBody, Service } from './service.ts'
+
+// The media type that a refusal names as accepted, when the charset or encoding of a body is not supported.
+const inUtf8 = ['application/json; charset=utf-8']
 
 // The largest JSON body of an endpoint that needs no token, in bytes.
 const openBodyMaxBytes = 16_384
@@ -35,6 +40,85 @@ function jsonReader({ config, readJson }: Service, spec: Route) {
     const { text, mediaType } = 'text' in source ? { ...source, mediaType: 'application/json' } : await received(source)
     return { mediaType, ...(await readJson({ operationId, text, query: keyed && [...keyed.entries()] })) }
   }
+}
+
+/**
+ * Makes the reader of the text of a JSON body; the text of an absent body is empty. The reader must run after
+ * authentication, so that no stranger makes the service read anything. Refuses with 415 `unsupported_media_type`, 413
+ * `payload_too_large` or 400 `invalid_json`.
+ */
+export function jsonTextReader(maxBytes: number) {
+  const take = express.text({ limit: maxBytes, type: () => true, verify: requireUtf8 })
+  const read = (request: Request, response: Response) =>
+    new Promise<void>((resolve, reject) => {
+      refuseLonger(request, { maxBytes, refuse: reject })
+      take(request, response, (error?: unknown) => (error ? reject(error) : resolve()))
+    })
+  return async (request: Request, response: Response, accepted: readonly string[]) => {
+    const mediaType = mediaTypeOf(request)
+    if (hasBody(request) && !accepted.includes(mediaType ?? '')) {
+      throw unsupportedMediaType({ sent: mediaType, accepted })
+    }
+    await read(request, response).catch((error: unknown) => {
+      discardRest(request)
+      throw bodyRefusal(error, maxBytes)
+    })
+    return { text: (request.body as string | undefined) ?? '', mediaType }
+  }
+}
+
+// Refuses a body as soon as it is longer than `maxBytes`. The parser itself refuses such a body only after its last
+// byte has arrived, and this byte may never arrive.
+function refuseLonger(request: Request, { maxBytes, refuse }: { maxBytes: number; refuse: (error: Refusal) => void }) {
+  if (!hasBody(request)) return
+  let bytes = 0
+  const count = (more: number) => {
+    bytes += more
+    if (bytes > maxBytes) refuse(tooLarge(maxBytes))
+  }
+  if (request.headers['content-length'] === undefined) request.on('data', (chunk: Buffer) => count(chunk.length))
+  else count(Number(request.headers['content-length']))
+}
+
+// Refuses JSON that is not UTF-8. Decoding would replace wrong bytes by U+FFFD, and the stored document would differ
+// from what was sent.
+function requireUtf8(_request: unknown, _response: unknown, bytes: Buffer, charset: string): void {
+  if (!charset.startsWith('utf-')) {
+    throw Object.assign(new TypeError('the charset is not supported'), { type: 'charset.unsupported', charset })
+  }
+  if (!isUtf8(bytes)) throw new TypeError('the body is not UTF-8')
+}
+
+function hasBody(request: Request): boolean {
+  const length = request.headers['content-length']
+  return request.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0')
+}
+
+function mediaTypeOf(request: Request): string | null {
+  return request.headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? null
+}
+
+function bodyRefusal(error: unknown, maxBytes: number): unknown {
+  if (error instanceof Refusal) return error
+  const { type, status, charset, encoding } = error as ParserError
+  if (type === 'entity.too.large') return tooLarge(maxBytes)
+  if (type === 'charset.unsupported') {
+    return unsupportedMediaType({ sent: `application/json; charset=${charset}`, accepted: inUtf8 })
+  }
+  if (type === 'encoding.unsupported') {
+    const message = `The Content-Encoding ${encoding?.slice(0, 100)} is not supported; send gzip, deflate, br, zstd or none.`
+    return new Refusal('unsupported_media_type', { message, details: { accepted: inUtf8 } })
+  }
+  if (typeof status !== 'number' || status >= 500) return error
+  // The remaining errors are bytes that are not UTF-8, and bytes that cannot be decompressed.
+  const message = `The body cannot be read: ${(error as Error).message}.`
+  return new Refusal('invalid_json', { message, cause: error })
+}
+
+type ParserError = { type?: string; status?: number; charset?: string; encoding?: string }
+
+function tooLarge(maxBytes: number): Refusal {
+  return new Refusal('payload_too_large', { details: { max_bytes: maxBytes } })
 }
 
 function formReader({ config }: Service, spec: Route, { file }: { file: string }) {

@@ -2,9 +2,8 @@ import Type, { type TObject } from 'typebox'
 import { visibleWorkspaces } from '../../shared/auth/caller.ts'
 import type { Scope } from '../../shared/auth/scopes.ts'
 import { type ErrorCode, Refusal } from '../../shared/errors/errors.ts'
-import { queues } from '../../shared/jobs/queues.ts'
 import { progressOf } from '../../shared/jobs/requested/progress.ts'
-import { requestedJobTableOf } from '../../shared/jobs/requested/tables.ts'
+import { summaryJobs } from '../../shared/jobs/requested/tables.ts'
 import { blockIdPattern, ulidPattern } from '../../shared/schema/ids.ts'
 import { Text } from '../../shared/schema/strings.ts'
 import { visibleSummaryJob } from '../../shared/summaries/job-queries.ts'
@@ -19,8 +18,6 @@ import { DocumentParameter, FolderParameter, KnowledgeBaseParameter } from '../h
 import { rateLimitHeaders } from '../http/rate-limit.ts'
 import { apiPrefix, type Route, route } from '../http/route.ts'
 import { versionGuard } from '../http/version-guard.ts'
-
-const table = requestedJobTableOf(queues.summariesModel)
 
 const SummaryJobParameter = Type.Object({
   id: Type.String({ pattern: `^sjob_${ulidPattern}$`, description: 'summary job id', 'x-error': 'job_not_found' }),
@@ -107,7 +104,7 @@ export const summaryRoutes: readonly Route[] = [
       const job = await visibleSummaryJob(db, { id: params.id, workspaceIds: visibleWorkspaces(caller) })
       if (job === null) throw new Refusal('job_not_found', { details: { id: params.id } })
       const key = { workspace_id: job.workspace_id, job_id: job.id }
-      return { data: presentSummaryJob(job, await progressOf(db, { table, key })) }
+      return { data: presentSummaryJob(job, await progressOf(db, { table: summaryJobs, key })) }
     },
   }),
 ]

@@ -77,7 +77,7 @@ function lengthOf({ manifests }: ChainSource): number {
 
 /**
  * Appends the batches to the chains of documents and forgets batches beyond the retention. The caller has locked the
- * documents and, by `lockChains`, their chains.
+ * documents and their chains.
  */
 export async function writeChains(
   tx: Transaction,

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { prepared, type Queryable, sql, type Transaction } from '../database/database.ts'
 import { row } from '../database/row.ts'
-import { documentKeys, lockProjected } from '../jobs/projections/queries.ts'
+import { documentKeys } from '../jobs/projections/queries.ts'
 import type { DocumentJob } from '../jobs/queues.ts'
 import { Nullable } from '../schema/identifiers.ts'
 import { RecordedChange } from './schema.ts'
@@ -21,14 +21,6 @@ export function chainOf(db: Queryable, key: DocumentJob): Promise<ChangeChain | 
     SELECT chain, base_seq, projected_seq FROM change_chains
     WHERE workspace_id = ${key.workspace_id} AND document_id = ${key.document_id}`),
   )
-}
-
-/**
- * Locks the chains of documents in the order of the document ids. Returns the `body_seq` that each chain has reached,
- * by document id.
- */
-export function lockChains(tx: Transaction, jobs: readonly DocumentJob[]): Promise<ReadonlyMap<string, number>> {
-  return lockProjected(tx, jobs, { table: 'change_chains', column: 'projected_seq' })
 }
 
 /**

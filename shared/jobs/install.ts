@@ -6,10 +6,7 @@ import { groupOf } from './send.ts'
 /** Queues of earlier versions. The schedules of a queue are deleted with the queue. */
 const retiredQueues = ['sweep.document-counts', 'sweep.document-counts.dead']
 
-/**
- * Installs or upgrades pg-boss's schema, and creates every queue. Safe to repeat. Several hosts may call it at once: an
- * advisory lock makes them wait for each other. Throws when pg-boss reports an error.
- */
+/** Installs or upgrades pg-boss's schema, and creates every queue. Safe to repeat, and from several hosts at once. */
 export async function installQueues(url: string): Promise<void> {
   const guard = new pg.Client(url)
   await guard.connect()

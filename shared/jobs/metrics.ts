@@ -25,10 +25,7 @@ export async function jobOutcomes(db: Queryable) {
 
 type Tally = { queue: string; outcome: JobOutcome; jobs: number; seconds: number; buckets: number[] }
 
-/**
- * Counts how jobs end in one worker process. `flush` adds the counts to a table, and the API process serves the sums as
- * metrics. So the counters go on growing when a worker process starts again.
- */
+/** Counts how jobs end in one worker process, for the sums over all processes in a table, which the API serves. */
 export class JobMetrics {
   readonly #database: Database
   readonly #tallies = new Map<string, Tally>()
@@ -47,10 +44,7 @@ export class JobMetrics {
     this.#tallies.set(key, tally)
   }
 
-  /**
-   * Adds the counts since the last call to the table. Rows are locked in the order of their key, so that two processes
-   * cannot deadlock.
-   */
+  /** Adds the counts since the last call to the table, in the order of its key, so that no processes deadlock. */
   async flush(): Promise<void> {
     const tallies = [...this.#tallies.values()]
     this.#tallies.clear()

@@ -18,14 +18,10 @@ export type DocumentChange = 'body' | 'title' | 'location' | 'locale'
 export type DocumentProjection = {
   /** The name of the projection in `stale_projections` and in the metrics of lag. */
   name: string
-  /** The queue of the jobs that derive the projection. */
   queue: Queue<DocumentJob>
   /** The changes that make the projection of a document stale. */
   dependsOn: readonly DocumentChange[]
-  /**
-   * A table whose `workspace_id` and `document_id` name the documents that take part; without a table, all documents
-   * take part.
-   */
+  /** A table that names the documents that take part; without a table, all documents take part. */
   enrolledIn?: string
 }
 
@@ -35,8 +31,6 @@ export type DocumentJob = {
   document_id: string
   /** Derive everything about the document anew, not only what has changed. */
   rebuild?: boolean
-  /** The computation went over its limit once. So this job lets all others go first, and is the last. */
-  is_last_try?: boolean
 }
 
 /** The data of one step of a reindex. */
@@ -53,66 +47,34 @@ export type ReindexJob = {
 /** The data of a requested job: the key of its row in the table of its kind. */
 export type RequestedJobKey = { workspace_id: string; job_id: string }
 
-const oneHour = 3600
-
-/** A running job without a heartbeat for so many seconds counts as given up: its worker is dead or hangs. */
-const heartbeatSeconds = 10
-
-/*
- * Jobs that succeed are deleted in the transaction of their result. So `deleteAfterSeconds` only says how long failed
- * jobs and sweeps are kept.
- */
-
 /**
- * The options of the queues of projections. Several jobs of a document may wait or run: `stale_projections` says which
- * projections are stale, and a job only wakes a worker.
+ * What all queues have in common. A running job without a heartbeat for ten seconds counts as given up. Jobs that
+ * succeed are deleted with their result, so only failed jobs and sweeps are kept for an hour.
  */
-const projectionOptions: QueueOptions = {
+const common: QueueOptions = {
   notify: true,
-  heartbeatSeconds,
+  heartbeatSeconds: 10,
+  retryLimit: 3,
+  retryBackoff: true,
+  deleteAfterSeconds: 3600,
+}
+
+const projectionOptions: QueueOptions = {
+  ...common,
   expireInSeconds: 300,
   retryLimit: 5,
   retryDelay: 1,
-  retryBackoff: true,
   retryDelayMax: 60,
-  deleteAfterSeconds: oneHour,
 }
 
-/**
- * A model works on a requested job for minutes. A job at which the provider fails is tried again after 10, 20 and 40 s.
- */
-const requested: QueueOptions = {
-  notify: true,
-  heartbeatSeconds,
-  expireInSeconds: 3600,
-  retryLimit: 3,
-  retryDelay: 10,
-  retryBackoff: true,
-  deleteAfterSeconds: oneHour,
-}
+/** A model works on a requested job for minutes. When the provider fails, retries follow after 10, 20 and 40 s. */
+const requested: QueueOptions = { ...common, expireInSeconds: 3600, retryDelay: 10 }
 
-/**
- * `exclusive` drops a sweep that comes due while the last sweep still waits or runs: the next sweep does the work of
- * the dropped sweep.
- */
-const sweep: QueueOptions = {
-  policy: 'exclusive',
-  notify: true,
-  heartbeatSeconds,
-  expireInSeconds: 900,
-  retryLimit: 3,
-  retryDelay: 5,
-  retryBackoff: true,
-  deleteAfterSeconds: oneHour,
-}
+/** `exclusive` drops a sweep that comes due while the last sweep still waits or runs. */
+const sweep: QueueOptions = { ...common, policy: 'exclusive', expireInSeconds: 900, retryDelay: 5 }
 
-/** The options of dead-letter queues, whose jobs wait for an operator. */
-const deadLetterOptions: QueueOptions = {
-  notify: true,
-  heartbeatSeconds,
-  retryLimit: 0,
-  deleteAfterSeconds: 30 * 86_400,
-}
+/** Dead letters wait for an operator. */
+const deadLetterOptions: QueueOptions = { ...common, retryLimit: 0, deleteAfterSeconds: 30 * 86_400 }
 
 /**
  * Every queue. Beside each of them lies its dead-letter queue (`deadLetterOf`), and beside the queue of a projection
@@ -143,10 +105,7 @@ export const queues = {
   sweepTrash: queue<object>('sweep.trash', sweep),
 } as const
 
-/**
- * All projections. Writes mark projections as stale by this table, so the code of documents and bodies imports no noun
- * that is derived from them.
- */
+/** All projections. Writes mark them as stale by this table, so the code of documents imports no derived noun. */
 export const projections: readonly DocumentProjection[] = Object.values(queues).flatMap((queue) =>
   'projection' in queue ? [{ ...queue.projection, queue }] : [],
 )
@@ -168,10 +127,7 @@ export function deadLetterOf(queue: Queue<object>): string {
   return `${queue.name}.dead`
 }
 
-/**
- * The queue of the jobs of large documents. They may take long, and workers derive them one by one, so that no large
- * document holds up a small document.
- */
+/** The queue of the jobs of large documents, which workers derive one by one. */
 export function largeOf(queue: Queue<DocumentJob>): Queue<DocumentJob> {
   return { name: `${queue.name}.large`, options: queue.options }
 }

@@ -2,15 +2,16 @@ import Type from 'typebox'
 import { prepared, type Queryable, sql } from '../database/database.ts'
 import { row } from '../database/row.ts'
 import { Nullable } from '../schema/identifiers.ts'
-import { isLarge } from './projections/queries.ts'
 import { type DocumentProjection, deadLetterOf, largeOf, type RequestedJobKey } from './queues.ts'
 import type { RequestedJobTable } from './requested/tables.ts'
 
 /*
- * All that the service reads from the tables of pg-boss, because the interface of pg-boss does not tell it. No
- * statement of the service writes to these tables. A job that waits has the state `created` or `retry`, which come
- * before `active` in the order of states.
+ * All that the service reads from the tables of pg-boss, because its interface does not tell it. No statement of the
+ * service writes to them. pg-boss has a partial index for each of the two conditions.
+ * Every job has a group (`groupOf`).
  */
+const waits = sql.fragment`state < 'active' AND NOT blocked`
+const runs = sql.fragment`state = 'active' AND group_id IS NOT NULL`
 
 const StateRow = row(
   Type.Object({
@@ -24,27 +25,22 @@ const StateRow = row(
 
 /**
  * What queues need of a worker: whether a job is due, whether the next job is due within `soonSeconds`, whether jobs
- * are running, and whether a running job lacks its heartbeat. Every job of the service has a group, and pg-boss has an
- * index of the running jobs that have one.
+ * are running, and whether a running job lacks its heartbeat.
  */
 export function queueStates(
   db: Queryable,
   { queues, soonSeconds }: { queues: readonly string[]; soonSeconds: number },
 ) {
+  const startsBy = (seconds: number) => sql.fragment`EXISTS (
+    SELECT FROM pgboss.job WHERE name = queue AND ${waits} AND start_after <= now() + make_interval(secs => ${seconds}))`
   return db.any(
     prepared(sql.type(StateRow)`
-    SELECT queue, due, NOT due AND EXISTS (
-        SELECT FROM pgboss.job WHERE name = queue AND state < 'active' AND NOT blocked
-          AND start_after <= now() + make_interval(secs => ${soonSeconds})) AS soon,
-      running.count > 0 AS running, running.lapsed > 0 AS lapsed
+    SELECT queue, due, NOT due AND ${startsBy(soonSeconds)} AS soon, count > 0 AS running, lapsed > 0 AS lapsed
     FROM unnest(${sql.array([...queues], 'text')}) AS queue
-    CROSS JOIN LATERAL (
-      SELECT EXISTS (
-        SELECT FROM pgboss.job WHERE name = queue AND state < 'active' AND NOT blocked AND start_after <= now()) AS due
-    ) AS waiting
+    CROSS JOIN LATERAL (SELECT ${startsBy(0)} AS due) AS waiting
     CROSS JOIN LATERAL (
       SELECT count(*), count(*) FILTER (WHERE heartbeat_on + heartbeat_seconds * interval '1 second' < now()) AS lapsed
-      FROM pgboss.job WHERE name = queue AND state = 'active' AND group_id IS NOT NULL
+      FROM pgboss.job WHERE name = queue AND ${runs}
     ) AS running`),
   )
 }
@@ -60,9 +56,8 @@ const LoadRow = row(
 )
 
 /**
- * The load of each of our queues, which are the queues with a dead-letter queue. The load is the number of waiting
- * jobs, the seconds since the oldest waiting job became due, and the numbers of running and dead jobs. A partial index
- * without finished jobs serves each count. Dead jobs are kept for weeks, so at most 10,000 dead jobs are counted.
+ * The load of each of our queues, which are those with a dead-letter queue: its waiting jobs, the seconds since the
+ * oldest of them became due, its running jobs, and up to 10,000 dead jobs, which are kept for weeks.
  */
 export function queueLoads(db: Queryable) {
   return db.any(sql.type(LoadRow)`
@@ -72,15 +67,12 @@ export function queueLoads(db: Queryable) {
       SELECT count(*),
         coalesce(extract(epoch FROM now() - min(greatest(created_on, start_after))
           FILTER (WHERE start_after <= now())), 0)::float8 AS oldest_seconds
-      FROM pgboss.job WHERE job.name = queue.name AND state < 'active' AND NOT blocked
+      FROM pgboss.job WHERE job.name = queue.name AND ${waits}
     ) AS waiting
+    CROSS JOIN LATERAL (SELECT count(*) FROM pgboss.job WHERE job.name = queue.name AND ${runs}) AS active
     CROSS JOIN LATERAL (
-      SELECT count(*) FROM pgboss.job WHERE job.name = queue.name AND state = 'active' AND group_id IS NOT NULL
-    ) AS active
-    CROSS JOIN LATERAL (
-      SELECT count(*) FROM (
-        SELECT FROM pgboss.job WHERE job.name = queue.dead_letter AND state < 'active' AND NOT blocked LIMIT 10000
-      ) AS kept WHERE queue.dead_letter = queue.name || '.dead'
+      SELECT count(*) FROM (SELECT FROM pgboss.job WHERE job.name = queue.dead_letter AND ${waits} LIMIT 10000) AS kept
+      WHERE queue.dead_letter = queue.name || '.dead'
     ) AS dead
     WHERE queue.dead_letter IS NOT NULL
     ORDER BY queue.name`)
@@ -89,17 +81,15 @@ export function queueLoads(db: Queryable) {
 /** The number of jobs that wait in a queue, up to `most`. */
 export function waitingJobs(db: Queryable, { queue, most }: { queue: string; most: number }): Promise<number> {
   return db.oneFirst(sql.type(row(Type.Object({ count: Type.Number() })))`
-    SELECT count(*) FROM (
-      SELECT FROM pgboss.job WHERE name = ${queue} AND state < 'active' AND NOT blocked LIMIT ${most}) AS waiting`)
+    SELECT count(*) FROM (SELECT FROM pgboss.job WHERE name = ${queue} AND ${waits} LIMIT ${most}) AS waiting`)
 }
 
-const LaggingRow = row(Type.Object({ workspace_id: Type.String(), document_id: Type.String(), large: Type.Boolean() }))
+const LaggingRow = row(Type.Object({ workspace_id: Type.String(), document_id: Type.String() }))
 
 /**
  * Returns documents whose projection has been stale for longer than `seconds` and for which no job is on its way, the
- * longest first. A document of which two jobs have ended in the dead-letter queue since then is left out for a quarter
- * of an hour. Each further such job makes this time about four times as long, up to a day. A new write still enqueues
- * its own job at once.
+ * longest first. A document of which two jobs have become dead letters since then is left out for a quarter of an hour.
+ * Each further dead letter makes this time about four times as long, up to a day.
  */
 export function laggingDocuments(
   db: Queryable,
@@ -116,9 +106,7 @@ export function laggingDocuments(
       WHERE j.name = ${deadLetterOf(queue)} AND j.created_on > s.since
       GROUP BY 1, 2
     )
-    SELECT s.workspace_id, s.document_id, ${isLarge} AS large
-    FROM stale_projections s
-    JOIN documents d ON d.workspace_id = s.workspace_id AND d.id = s.document_id
+    SELECT s.workspace_id, s.document_id FROM stale_projections s
     LEFT JOIN dead ON dead.workspace_id = s.workspace_id AND dead.document_id = s.document_id
     WHERE s.projection = ${name} AND s.since < now() - make_interval(secs => ${input.seconds})
       AND NOT EXISTS (
@@ -130,24 +118,18 @@ export function laggingDocuments(
 
 const KeyRow = row(Type.Object({ workspace_id: Type.String(), job_id: Type.String() }))
 
-/**
- * Returns open requested jobs, older than `seconds`, for which pg-boss has no job left, such as after an operator has
- * emptied a queue.
- */
+/** Returns open requested jobs, older than `seconds`, for which pg-boss has no job left. */
 export function strandedJobs(
   db: Queryable,
   input: { table: RequestedJobTable; seconds: number; limit: number },
 ): Promise<readonly RequestedJobKey[]> {
   const { name, queue } = input.table
-  const queues = sql.array([queue.name, deadLetterOf(queue)], 'text')
   return db.any(sql.type(KeyRow)`
     SELECT j.workspace_id, j.id AS job_id FROM ${sql.identifier([name])} j
     WHERE j.finished_at IS NULL AND j.created_at < now() - make_interval(secs => ${input.seconds})
       AND NOT EXISTS (
-        SELECT FROM pgboss.job q
-        WHERE q.name = ANY(${queues}) AND q.data ->> 'job_id' = j.id AND q.state < 'active' AND NOT q.blocked)
-      AND NOT EXISTS (
-        SELECT FROM pgboss.job q WHERE q.name = ANY(${queues}) AND q.data ->> 'job_id' = j.id AND q.state = 'active')
+        SELECT FROM pgboss.job q WHERE q.name = ANY(${sql.array([queue.name, deadLetterOf(queue)], 'text')})
+          AND q.data ->> 'job_id' = j.id AND q.state < 'completed')
     LIMIT ${input.limit}`)
 }
 
@@ -156,21 +138,18 @@ const TurnRow = row(Type.Object({ turn: Type.Integer() }))
 /**
  * Returns the priority of a new requested job, by which the workspaces of a queue take turns: the highest priority is
  * claimed first. The first job of a workspace comes next, and each further job of the workspace has a priority less by
- * one. So a workspace with many jobs does not hold up the others. Priorities fall as long as there are jobs, so no job
- * is overtaken by later jobs for ever. An empty queue begins with zero.
+ * one. Priorities fall as long as there are jobs, so later jobs do not overtake a job for ever. An empty queue begins
+ * with zero.
  */
 export function requestedJobTurn(db: Queryable, input: { queue: string; workspaceId: string }): Promise<number> {
   const { queue, workspaceId } = input
-  const running = sql.fragment`pgboss.job WHERE name = ${queue} AND state = 'active' AND group_id IS NOT NULL`
+  const waiting = sql.fragment`pgboss.job WHERE name = ${queue} AND ${waits}`
+  const running = sql.fragment`pgboss.job WHERE name = ${queue} AND ${runs}`
   return db.oneFirst(
     prepared(sql.type(TurnRow)`
     SELECT least(
-      coalesce(
-        (SELECT min(priority) FROM ${running}),
-        (SELECT max(priority) FROM pgboss.job WHERE name = ${queue} AND state < 'active'),
-        0),
-      (SELECT min(priority) - 1 FROM pgboss.job
-        WHERE name = ${queue} AND state < 'active' AND data ->> 'workspace_id' = ${workspaceId}),
+      coalesce((SELECT min(priority) FROM ${running}), (SELECT max(priority) FROM ${waiting}), 0),
+      (SELECT min(priority) - 1 FROM ${waiting} AND group_id = ${workspaceId}),
       (SELECT min(priority) - 1 FROM ${running} AND group_id = ${workspaceId})
     ) AS turn`),
   )

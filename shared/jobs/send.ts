@@ -2,13 +2,10 @@ import { PgBoss } from 'pg-boss'
 import { type Database, foreignStatements, type Transaction } from '../database/database.ts'
 import { isOutage } from '../database/outages.ts'
 import type { Logger } from '../process/log.ts'
-import { type DocumentJob, largeOf, type Queue, type RequestedJobKey } from './queues.ts'
+import type { Queue, RequestedJobKey } from './queues.ts'
 import { requestedJobTurn } from './reads.ts'
 
-/**
- * pg-boss in a process that only sends jobs. Jobs are sent through the service's own connections, so that jobs join the
- * service's transactions.
- */
+/** pg-boss in a process. Jobs are sent through the service's connections, so that they join its transactions. */
 export type Jobs = { boss: PgBoss; stop: () => Promise<void> }
 
 /** Logs an error of the job queue; a warning while the database is out of reach, which the process logs by itself. */
@@ -20,9 +17,9 @@ export function logQueueError(log: Logger, err: unknown): void {
 export const queueCacheIntervalSeconds = 3600
 
 /**
- * Starts the sending side of the queues, which must exist already (`installQueues`). Without another `db`, statements
- * of pg-boss run on the given pool. Inside a transaction the pool refuses statements. So a caller that forgets to pass
- * its transaction gets an error, not a job that survives a rollback.
+ * Starts the sending side of the queues, which must exist already (`installQueues`). Statements of pg-boss run on the
+ * given pool, which refuses them inside a transaction. So a caller that forgets to pass its transaction as `db` gets an
+ * error, not a job that survives a rollback.
  */
 export async function openJobs(options: { database: Database; onError: (error: Error) => void }): Promise<Jobs> {
   const boss = new PgBoss({
@@ -41,36 +38,14 @@ export async function openJobs(options: { database: Database; onError: (error: E
 }
 
 /**
- * The group of a job of pg-boss: its workspace. pg-boss has an index of the running jobs that have a group, by which
- * `queueStates` finds jobs whose worker is dead. A worker limits how many large documents of a group it derives at a
- * time.
+ * The group of a job of pg-boss: its workspace. Every job has one, since `queueStates` finds jobs of dead workers by
+ * pg-boss's index of groups. A worker limits how many large documents of a group it derives at a time.
  */
 export function groupOf(data: object): { id: string } {
   return { id: 'workspace_id' in data ? String(data.workspace_id) : 'service' }
 }
 
-/**
- * A job that derives a projection of a document. `large` says that the body of the document is large. pg-boss chooses
- * the id unless it is given.
- */
-export type ProjectionJob = { id?: string; data: DocumentJob; large: boolean; priority: number }
-
-/** Enqueues jobs of a projection in the transaction of `tx`. */
-export async function sendProjectionJobs(
-  context: { tx: Transaction; jobs: Jobs },
-  { queue, sent, startAfter = 0 }: { queue: Queue<DocumentJob>; sent: readonly ProjectionJob[]; startAfter?: number },
-): Promise<void> {
-  const db = foreignStatements(context.tx)
-  for (const [large, some] of Map.groupBy(sent, ({ large }) => large)) {
-    const rows = some.map(({ id, data, priority }) => ({ id, data, priority, startAfter, group: groupOf(data) }))
-    await context.jobs.boss.insert(large ? largeOf(queue).name : queue.name, rows, { db })
-  }
-}
-
-/**
- * Enqueues a requested job in the transaction that inserts its row. The job starts at once, or when its workspace has
- * its turn; not before `startAfter` seconds.
- */
+/** Enqueues a requested job, not to start before `startAfter` seconds, in the transaction that writes its row. */
 export async function enqueueRequestedJob(
   context: { tx: Transaction; jobs: Jobs },
   request: { queue: Queue<RequestedJobKey>; key: RequestedJobKey; startAfter?: number },

@@ -5,13 +5,7 @@ import { plainText } from '../body/text.ts'
 import { prepared, type Queryable, sql, type Transaction } from '../database/database.ts'
 import { row } from '../database/row.ts'
 import { type ProjectionInput, projectionComputation } from '../jobs/projections/computation.ts'
-import {
-  type Derived,
-  type DocumentSource,
-  documentKeys,
-  loadSources,
-  lockProjected,
-} from '../jobs/projections/queries.ts'
+import { type Derived, type DocumentSource, documentKeys, loadSources } from '../jobs/projections/queries.ts'
 import type { DocumentJob } from '../jobs/queues.ts'
 import { newId } from '../schema/ids.ts'
 import { parseDocumentUri } from './schema.ts'
@@ -76,7 +70,7 @@ export function compareLinks(source: Pick<LinkSource, 'body' | 'relations'>): In
 
 /**
  * Writes the changes of the inline relations of documents, and notes the bodies from which the relations follow. The
- * caller has locked the documents and, by `lockExtractions`, their extractions.
+ * caller has locked the documents and their extractions.
  */
 export async function writeRelations(
   tx: Transaction,
@@ -84,11 +78,6 @@ export async function writeRelations(
 ): Promise<void> {
   await writeExtractions(tx, derived)
   await changeInline(tx, derived)
-}
-
-/** Locks the extractions of documents in the order of their ids and returns their `body_seq`, by document id. */
-export function lockExtractions(tx: Transaction, jobs: readonly DocumentJob[]): Promise<ReadonlyMap<string, number>> {
-  return lockProjected(tx, jobs, { table: 'relation_extractions' })
 }
 
 function keyOf(link: Pick<DocumentLink, 'source_block_id' | 'target_uri'>): string {

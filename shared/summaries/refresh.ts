@@ -1,7 +1,7 @@
 import { ComputationLimitError } from '../computations/computation.ts'
 import { type Database, inTransaction, type Queryable, type Transaction } from '../database/database.ts'
 import { type ProjectionInput, projectionComputation } from '../jobs/projections/computation.ts'
-import { type LoadedSource, loadSource } from '../jobs/projections/queries.ts'
+import { type LoadedSource, loadSources } from '../jobs/projections/queries.ts'
 import type { DocumentJob } from '../jobs/queues.ts'
 import { onBehalfOf } from '../turns/requester.ts'
 import type { Container } from './container-queries.ts'
@@ -18,13 +18,20 @@ const pageSize = 100
 /** A document with the targets of its stored deterministic summaries. */
 export type RefreshSource = LoadedSource & { projected_seq: null; targets: readonly SummaryTarget[] }
 
-/** Reads a document without a lock; null when the document is gone. */
-export async function loadRefreshSource(db: Queryable, job: DocumentJob): Promise<RefreshSource | null> {
-  const source = await loadSource(db, job)
-  if (source === null) return null
-  const stored = await storedOfDocument(db, { workspaceId: job.workspace_id, id: job.document_id })
-  const targets = stored.filter(({ generator, pinned }) => generator === 'deterministic' && !pinned).map(targetOf)
-  return { ...source, projected_seq: null, targets }
+/** Reads the sources of documents by id. Without `autoRefresh` no summary is to be refreshed. */
+export async function loadRefreshSources(
+  db: Queryable,
+  jobs: readonly DocumentJob[],
+  { autoRefresh }: { autoRefresh: boolean },
+): Promise<ReadonlyMap<string, RefreshSource>> {
+  const sources = new Map<string, RefreshSource>()
+  for (const [id, source] of await loadSources(db, jobs)) {
+    const workspaceId = jobs.find(({ document_id }) => document_id === id)?.workspace_id ?? ''
+    const stored = autoRefresh ? await storedOfDocument(db, { workspaceId, id }) : []
+    const targets = stored.filter(({ generator, pinned }) => generator === 'deterministic' && !pinned).map(targetOf)
+    sources.set(id, { ...source, projected_seq: null, targets })
+  }
+  return sources
 }
 
 /**

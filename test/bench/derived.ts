@@ -1,5 +1,5 @@
 import { type Database, inTransaction, openDatabase } from '../../shared/database/database.ts'
-import { lockSource, markCurrent } from '../../shared/jobs/projections/queries.ts'
+import { lockSource, markCurrent, projectedSeqs } from '../../shared/jobs/projections/queries.ts'
 import type { DocumentJob } from '../../shared/jobs/queues.ts'
 import { newId } from '../../shared/schema/ids.ts'
 import { changesProjection } from '../../workers/changes.ts'
@@ -81,7 +81,7 @@ async function growChain(database: Database, job: DocumentJob) {
   const result = projection.compute.run({ source, job })
   await inTransaction(database, async (tx) => {
     await lockSource(tx, job)
-    await projection.projectedSeqs(tx, [job])
+    await projectedSeqs(tx, [job], { table: 'change_chains', column: 'projected_seq', lock: true })
     await projection.write(tx, [{ job, source, result }])
     await markCurrent(tx, { projection: projection.name, jobs: [job] })
   })

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Job, PgBoss } from 'pg-boss'
 import { readConfig } from '../../shared/config/config.ts'
-import { inTransaction, openDatabase } from '../../shared/database/database.ts'
+import { foreignStatements, inTransaction, openDatabase } from '../../shared/database/database.ts'
 import { type DocumentJob, largeOf, type Queue, queues } from '../../shared/jobs/queues.ts'
-import { openJobs, sendProjectionJobs } from '../../shared/jobs/send.ts'
+import { openJobs } from '../../shared/jobs/send.ts'
 import { createLogger } from '../../shared/process/log.ts'
-import { atOnce } from '../../workers/runtime/projection.ts'
-import { defineProjection } from '../../workers/runtime/projection-worker.ts'
+import { defineProjection } from '../../workers/runtime/projection.ts'
 import { openRuntime } from '../../workers/runtime/runtime.ts'
 import { createDocument, type Site, until } from '../support/site.ts'
+import { atOnce } from '../support/workers.ts'
 import { alternate, type Figure, ms, percentile } from './harness.ts'
 
 const count = 1000
@@ -97,10 +97,7 @@ async function startLatencies(bench: Bench): Promise<number[]> {
     await sleep(30)
     const begun = performance.now()
     await inTransaction(bench.database, (tx) =>
-      sendProjectionJobs(
-        { tx, jobs: bench.jobs },
-        { queue: bench.queue, sent: [{ data: job, large: false, priority: 0 }] },
-      ),
+      bench.jobs.boss.insert(bench.queue.name, [{ data: job }], { db: foreignStatements(tx) }),
     )
     await until(async () => started.has(job.document_id))
     latencies.push((started.get(job.document_id) ?? 0) - begun)
@@ -143,13 +140,13 @@ function emptyWorker(bench: Bench, onStart: (job: DocumentJob) => void): Promise
   const projection = defineProjection({
     name: 'bench',
     queue: bench.queue,
+    storedIn: null,
     load: async (_db, jobs) => {
       for (const job of jobs) onStart(job)
       return new Map(jobs.map(({ document_id }) => [document_id, source]))
     },
     compute: atOnce(() => null),
     sameSource: () => true,
-    projectedSeqs: async () => new Map(),
     write: async () => {},
   })
   return projection.start(bench.runtime)

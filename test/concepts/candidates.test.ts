@@ -1,12 +1,11 @@
 import { sql } from '../../shared/database/database.ts'
 import { candidateRefresher, candidatesProjection } from '../../workers/candidates.ts'
-import { defineProjection } from '../../workers/runtime/projection-worker.ts'
 import type { Client, Reply } from '../support/client.ts'
 import { refused } from '../support/documents.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
 import { t } from '../support/tap.ts'
-import { rewrite, startWorkers, write } from '../support/workers.ts'
+import { defineDisturbed, rewrite, startWorkers, write } from '../support/workers.ts'
 
 const shared = await startTestService(t)
 
@@ -314,7 +313,7 @@ t.test('a refresh whose document moves under it writes nothing of the old one', 
   const document = await write(ada, '[First](a.md)', { knowledge_base_id: base, title: 'Title' })
   await extract(ada, document.id)
   let moves = 0
-  const refresher = defineProjection(candidatesProjection, {
+  const refresher = defineDisturbed(candidatesProjection, {
     async beforeCommit() {
       moves += 1
       if (moves === 1) await rewrite(ada, document.id, '[Third](a.md)')

@@ -1,4 +1,4 @@
-import { deadSummaryJobs, summaryWriter } from '../../workers/summaries.ts'
+import { summaryWriter } from '../../workers/summaries.ts'
 import { startModelStub } from '../support/model-stub.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
@@ -60,7 +60,7 @@ t.test('a summary that somebody wrote is only replaced knowingly, and never in a
 t.test('a model writes the summary as a job whose state and whose end the page tells', async (t) => {
   const stub = await startModelStub(t)
   const { ada, service, visitor } = await start(t, stub.env)
-  await startWorkers(t, service, [summaryWriter, deadSummaryJobs])
+  await startWorkers(t, service, [summaryWriter])
   const { id } = await write(ada, markdown)
   const page = `/d/${id}/summary`
   const isDone = async () => !(await visitor.get(page)).html.includes('data-pending')

@@ -2,7 +2,6 @@ import Type from 'typebox'
 import { sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
 import { queues } from '../../shared/jobs/queues.ts'
-import { defineProjection } from '../../workers/runtime/projection-worker.ts'
 import { searchProjection } from '../../workers/search.ts'
 import { p } from '../document/build.ts'
 import { uploaded } from '../support/attachments.ts'
@@ -14,7 +13,7 @@ import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
 import { t } from '../support/tap.ts'
 import { ok, translate, unitsOf } from '../support/translations.ts'
-import { startWorkers, untilFresh } from '../support/workers.ts'
+import { defineDisturbed, startWorkers, untilFresh } from '../support/workers.ts'
 
 const service = await startTestService(t, { QUOTA_KNOWLEDGE_BASES: '100000', QUOTA_DOCUMENTS: '6' })
 const { signUp, database } = service
@@ -198,7 +197,7 @@ t.test(
     const ada = await signUp()
     const { id } = await make(ada, [p('albatross')])
     let entry = ''
-    const deleting = defineProjection(searchProjection, {
+    const deleting = defineDisturbed(searchProjection, {
       beforeCommit: async () => {
         if (entry === '') entry = await deleted(ada, `/documents/${id}`)
       },

@@ -4,7 +4,7 @@ import { row } from '../../shared/database/row.ts'
 import { queues } from '../../shared/jobs/queues.ts'
 import { changesProjection } from '../../workers/changes.ts'
 import { relationExtractor, relationsProjection } from '../../workers/relations.ts'
-import { defineProjection } from '../../workers/runtime/projection-worker.ts'
+import { defineProjection } from '../../workers/runtime/projection.ts'
 import type { Worker } from '../../workers/runtime/runtime.ts'
 import { Follower } from '../changes/follower.ts'
 import { p, text } from '../document/build.ts'
@@ -12,12 +12,12 @@ import { make, put } from '../support/documents.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
 import { type Test, t } from '../support/tap.ts'
-import { startWorkers } from '../support/workers.ts'
+import { defineDisturbed, startWorkers } from '../support/workers.ts'
 
 t.test('links that change while they are read are read again, and no outdated one is ever stored', async (t) => {
   const { ada, hub, run, stored } = await start(t)
   let rounds = 0
-  const moving = defineProjection(relationsProjection, {
+  const moving = defineDisturbed(relationsProjection, {
     beforeCommit: async ({ document_id }) => {
       if (document_id !== 'doc_source') return
       rounds += 1
@@ -33,7 +33,7 @@ t.test('links that never stand still are stored as far as they are known, and ow
   const { ada, hub, run, stored } = await start(t)
   const seen: unknown[] = []
   let rounds = 0
-  const moving = defineProjection(relationsProjection, {
+  const moving = defineDisturbed(relationsProjection, {
     beforeCommit: async ({ document_id }) => {
       if (document_id !== 'doc_source') return
       rounds += 1
@@ -49,7 +49,7 @@ t.test('links that never stand still are stored as far as they are known, and ow
 
 t.test('a document that is deleted while its links are read leaves none', async (t) => {
   const { ada, hub, run, stored } = await start(t)
-  const moving = defineProjection(relationsProjection, {
+  const moving = defineDisturbed(relationsProjection, {
     beforeCommit: async ({ document_id }) => {
       if (document_id === 'doc_source') await ada.delete(`/documents/${document_id}`)
     },
@@ -75,7 +75,7 @@ t.test('the chain has no gap when the document is written while the chain grows'
   const made = await make(ada, [p('first')], { id: 'doc_source' })
   const follower = await new Follower(ada, made.id).begin()
   let rounds = 0
-  const moving = defineProjection(changesProjection(service.config), {
+  const moving = defineDisturbed(changesProjection(service.config), {
     beforeCommit: async ({ document_id }) => {
       if (document_id !== 'doc_source') return
       rounds += 1

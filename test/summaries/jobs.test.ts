@@ -3,7 +3,7 @@ import { sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
 import { queues } from '../../shared/jobs/queues.ts'
 import { defineRequestedJob } from '../../workers/runtime/requested-job.ts'
-import { deadSummaryJobs, summaryJob, summaryWriter } from '../../workers/summaries.ts'
+import { summaryJob, summaryWriter } from '../../workers/summaries.ts'
 import type { Client } from '../support/client.ts'
 import { type StubReply, startModelStub } from '../support/model-stub.ts'
 import { startTestService, type TestService } from '../support/service.ts'
@@ -156,7 +156,7 @@ t.test('a job that no worker can finish ends all the same', async (t) => {
       throw new Error('out of order')
     },
   })
-  await startWorkers(t, service, [broken, deadSummaryJobs])
+  await startWorkers(t, service, [broken])
   const { id } = await write(ada, markdown)
   const job = await ask(ada, `/documents/${id}`)
   for (let attempt = 1; attempt <= 3; attempt += 1) {
@@ -190,7 +190,15 @@ t.test('a worker that was only asleep cannot write over its successor', async (t
     // The same process may take the job again before the other one does.
     if (attempts === 1) await gate.promise
   }
-  const asleep = await startWorkers(t, service, [defineRequestedJob(summaryJob, { beforeCommit })])
+  const slow = defineRequestedJob({
+    ...summaryJob,
+    async compute(source, ask) {
+      const text = await summaryJob.compute(source, ask)
+      await beforeCommit()
+      return text
+    },
+  })
+  const asleep = await startWorkers(t, service, [slow])
   const { id } = await write(ada, markdown)
   const job = await ask(ada, `/documents/${id}`)
   await reached.promise
@@ -274,7 +282,7 @@ async function start(t: Test, env: Record<string, string> = {}) {
   const stub = await startModelStub(t)
   const service = await startTestService(t, { ...stub.env, ...env })
   const ada = await service.signUp()
-  const work = () => startWorkers(t, service, [summaryWriter, deadSummaryJobs])
+  const work = () => startWorkers(t, service, [summaryWriter])
   return { stub, service, database: service.database, ada, work }
 }
 

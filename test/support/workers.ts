@@ -1,5 +1,10 @@
 import type { BodyNode } from '../../shared/body/document.ts'
+import { computation } from '../../shared/computations/computation.ts'
+import type { ProjectionComputation, ProjectionInput } from '../../shared/jobs/projections/computation.ts'
+import type { DocumentJob } from '../../shared/jobs/queues.ts'
 import { createLogger } from '../../shared/process/log.ts'
+import { defineProjection } from '../../workers/runtime/projection.ts'
+import type { Projection, ProjectionSource } from '../../workers/runtime/round.ts'
 import { openRuntime, type Runtime, type Worker } from '../../workers/runtime/runtime.ts'
 import { workersOf } from '../../workers/types.ts'
 import type { Client } from './client.ts'
@@ -30,6 +35,31 @@ export async function startWorkers(t: Teardown, service: TestService, workers: W
   }
   t.teardown(stop)
   return { runtime, stop }
+}
+
+/**
+ * Makes the worker of a projection that calls `beforeCommit` for each document of each round, after the source is
+ * loaded. A test changes the source there, or ends a process.
+ */
+export function defineDisturbed<Source extends ProjectionSource, Result>(
+  projection: Projection<Source, Result>,
+  { beforeCommit }: { beforeCommit: (job: DocumentJob) => Promise<void> },
+): Worker {
+  return defineProjection({
+    ...projection,
+    async load(db, jobs) {
+      const sources = await projection.load(db, jobs)
+      for (const job of jobs) await beforeCommit(job)
+      return sources
+    },
+  })
+}
+
+/** A computation that needs no thread. */
+export function atOnce<Source, Result>(
+  run: (input: ProjectionInput<Source>) => Result,
+): ProjectionComputation<Source, Result> {
+  return computation({ module: import.meta.url, run, isSmall: () => true, cpuMs: () => 0 })
 }
 
 /** A service with workers that index its documents and number its events. */

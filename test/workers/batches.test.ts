@@ -4,13 +4,13 @@ import { row } from '../../shared/database/row.ts'
 import { jobOutcomes } from '../../shared/jobs/metrics.ts'
 import type { DocumentJob } from '../../shared/jobs/queues.ts'
 import { enqueueStep, firstStep } from '../../shared/search/index/reindex.ts'
-import { defineProjection } from '../../workers/runtime/projection-worker.ts'
+import { defineProjection } from '../../workers/runtime/projection.ts'
 import { searchIndexer, searchProjection } from '../../workers/search.ts'
 import { searchV2 } from '../support/search.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
 import { type Test, t } from '../support/tap.ts'
-import { rewrite, startWorkers, untilFresh, write } from '../support/workers.ts'
+import { defineDisturbed, rewrite, startWorkers, untilFresh, write } from '../support/workers.ts'
 
 t.test('of documents that are indexed together, one that changes meanwhile is indexed as it is now', async (t) => {
   const { ada, ids, work, batches, outcomes } = await startWithDocuments(t)
@@ -117,7 +117,7 @@ t.test('documents are indexed while somebody is still writing one that was fetch
 
 t.test('several jobs of one document are no reason to fail, nor to index it with itself', async (t) => {
   const { service, ada, ids, work, batches, outcomes } = await startWithDocuments(t)
-  const documents = ids.map((document_id) => ({ workspace_id: ada.workspace_id, document_id, large: false }))
+  const documents = ids.map((document_id) => ({ workspace_id: ada.workspace_id, document_id }))
   const { jobs } = service.service
   for (const kind of ['all', 'outdated'] as const) {
     const job = firstStep({ documents: kind, knowledge_base_id: null })
@@ -161,7 +161,7 @@ async function startWithDocuments(t: Test) {
         batches.push(derived.map(({ job }) => job.document_id))
       },
     }
-    return startWorkers(t, service, [defineProjection(projection, { beforeCommit })])
+    return startWorkers(t, service, [defineDisturbed(projection, { beforeCommit })])
   }
 
   async function outcomes(): Promise<Record<string, number>> {

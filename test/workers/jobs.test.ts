@@ -4,8 +4,7 @@ import { row } from '../../shared/database/row.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
 import { markStale } from '../../shared/jobs/projections/stale.ts'
 import { queues } from '../../shared/jobs/queues.ts'
-import { atOnce } from '../../workers/runtime/projection.ts'
-import { defineProjection } from '../../workers/runtime/projection-worker.ts'
+import { defineProjection } from '../../workers/runtime/projection.ts'
 import { searchIndexer, searchProjection } from '../../workers/search.ts'
 import { staleSweep } from '../../workers/sweeps/stale.ts'
 import { deadlocks } from '../support/deadlocks.ts'
@@ -13,7 +12,7 @@ import { searchV2 } from '../support/search.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
 import { type Test, t } from '../support/tap.ts'
-import { rewrite, startWorkers, untilFresh, write } from '../support/workers.ts'
+import { atOnce, defineDisturbed, rewrite, startWorkers, untilFresh, write } from '../support/workers.ts'
 
 t.test('a write that is rolled back leaves no job and no staleness behind', async (t) => {
   const { service, id, workspaceId } = await startWithIndexed(t)
@@ -44,7 +43,7 @@ t.test('the first write starts its job at once, and a burst behind it becomes on
     reached.resolve()
     return gate.promise
   }
-  const worker = await startWorkers(t, service, [defineProjection(searchProjection, { beforeCommit })])
+  const worker = await startWorkers(t, service, [defineDisturbed(searchProjection, { beforeCommit })])
   await reached.promise
   await rewrite(ada, id, 'while it runs')
   t.match(await queuedJobs(service), [{ state: 'active' }], 'the running job will see it')
@@ -110,7 +109,7 @@ t.test('a worker that starts while a document is indexed takes the next job of i
     reached.resolve()
     return gate.promise
   }
-  const before = await startWorkers(t, service, [defineProjection(searchProjection, { beforeCommit })])
+  const before = await startWorkers(t, service, [defineDisturbed(searchProjection, { beforeCommit })])
   await reached.promise
   await startWorkers(t, service, [searchIndexer])
   gate.resolve()
@@ -162,7 +161,7 @@ t.test('a worker that is asked to end finishes what it has begun', async (t) => 
     reached.resolve()
     return gate.promise
   }
-  const { stop } = await startWorkers(t, service, [defineProjection(searchProjection, { beforeCommit })])
+  const { stop } = await startWorkers(t, service, [defineDisturbed(searchProjection, { beforeCommit })])
   await rewrite(ada, id, 'precious')
   await reached.promise
   let ended = false
@@ -186,7 +185,7 @@ t.test('an operator sees how jobs ended', async (t) => {
     else if (round <= 7 && round > 4) await ada.patch(`/documents/${id}`, { title: `title${round}` })
   }
   await rewrite(ada, id, 'text0')
-  const worker = await startWorkers(t, service, [defineProjection(searchProjection, { beforeCommit })])
+  const worker = await startWorkers(t, service, [defineDisturbed(searchProjection, { beforeCommit })])
   await untilFresh(ada)
   await ada.patch(`/documents/${id}`, { title: 'title4' })
   await untilFresh(ada)

@@ -5,7 +5,7 @@ import { row } from '../../shared/database/row.ts'
 import { jobOutcomes } from '../../shared/jobs/metrics.ts'
 import { queues } from '../../shared/jobs/queues.ts'
 import { laggingDocuments } from '../../shared/jobs/reads.ts'
-import { defineProjection } from '../../workers/runtime/projection-worker.ts'
+import { defineProjection } from '../../workers/runtime/projection.ts'
 import { searchIndexer, searchProjection } from '../../workers/search.ts'
 import { endlessIndexing } from '../support/endless.ts'
 import { onlyLong } from '../support/run-options.ts'
@@ -26,7 +26,7 @@ t.test('a document whose index never ends is given up alone, and a new write of 
   t.strictSame(await found(ada, 'heron'), [first, last])
   t.strictSame((await searchV2(ada, { q: 'heron' })).projection.stale_document_ids, [endless], 'and honestly stale')
   await worker.stop()
-  t.match(await outcomes(), { current: 2, over_limit: 2, failed: undefined }, 'two tries, no more')
+  t.match(await outcomes(), { current: 2, over_limit: 1, failed: undefined }, 'one try, no more')
 
   await rewrite(ada, endless, 'heron at rest')
   await startWorkers(t, service, [searchIndexer])
@@ -102,32 +102,10 @@ for (const [kind, text] of Object.entries({ small: 'heron', large: 'heron LARGE'
     await until(async () => computationLoad().running > 0)
     const { id } = await write(bea, text)
     await until(async () => (await found(bea, 'heron')).includes(id))
-    const before = await triesOver(service)
+    const before = (await deadLetters(service)).length
     t.ok(before <= 1, `${before} computations of the other workspace ended before`)
   })
 }
-
-t.test('a document that took too much once is tried again after all others', onlyLong, async (t) => {
-  const { service, ada, ids } = await startWithEndless(t, { WORKER_COMPUTE_MS: '3000' })
-  const worker = await startWorkers(t, service, [endlessIndexer])
-  await until(async () => (await stateOf(service.database, ids[1])) === 'active')
-  for (let n = 0; n < 8; n += 1) await write(ada, 'heron LARGE')
-  await until(async () => (await triesOver(service)) === 1)
-  await worker.stop()
-  await service.database.query(sql.unsafe`UPDATE pgboss.job SET start_after = now() WHERE state < 'active'`)
-  const states: string[] = []
-  const noting = defineProjection({
-    ...searchProjection,
-    compute: endlessIndexing,
-    async write(tx, derived) {
-      await searchProjection.write(tx, derived)
-      states.push(await stateOf(tx, ids[1]))
-    },
-  })
-  await startWorkers(t, service, [noting])
-  await until(async () => (await searchV2(ada, { q: 'heron' })).projection.stale_document_ids.length === 1)
-  t.strictSame(new Set(states), new Set(['created']), 'its second try has not begun before the last of them is written')
-})
 
 /** Starts a service with three documents that no worker has derived yet. The second is never indexed to the end. */
 async function startWithEndless(t: Test, env: Record<string, string> = {}) {
@@ -152,12 +130,6 @@ const Text = row(Type.Object({ text: Type.String() }))
 function deadLetters({ database }: TestService): Promise<readonly string[]> {
   return database.anyFirst(sql.type(Text)`
     SELECT data ->> 'document_id' AS text FROM pgboss.job WHERE name = 'search.index.dead'`)
-}
-
-/** Counts the jobs whose last attempt ended over its limit and whose next attempt has not begun. */
-function triesOver({ database }: TestService): Promise<number> {
-  return database.oneFirst(sql.type(row(Type.Object({ count: Type.Number() })))`
-    SELECT count(*) FROM pgboss.job WHERE data ? 'is_last_try' AND state = 'created'`)
 }
 
 function stateOf(db: Queryable, id: string): Promise<string> {

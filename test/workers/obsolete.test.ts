@@ -4,13 +4,12 @@ import { row } from '../../shared/database/row.ts'
 import { jobOutcomes } from '../../shared/jobs/metrics.ts'
 import type { DocumentJob } from '../../shared/jobs/queues.ts'
 import { computeIndex, loadIndexSources, writeIndexes } from '../../shared/search/index/index-document.ts'
-import { defineProjection } from '../../workers/runtime/projection-worker.ts'
 import { searchIndexer, searchProjection } from '../../workers/search.ts'
 import { searchV2 } from '../support/search.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
 import { type Test, t } from '../support/tap.ts'
-import { rewrite, startWorkers, untilFresh, write } from '../support/workers.ts'
+import { defineDisturbed, rewrite, startWorkers, untilFresh, write } from '../support/workers.ts'
 
 t.test('a text that changes while it is indexed is indexed as it is now, never as it was', async (t) => {
   const { ada, id, work, written, outcomes } = await startWithDocument(t)
@@ -162,7 +161,7 @@ async function startWithDocument(t: Test) {
         return beforeCommit(round, job)
       },
     }
-    return startWorkers(t, service, [defineProjection(projection, hooks)])
+    return startWorkers(t, service, [defineDisturbed(projection, hooks)])
   }
 
   async function outcomes(): Promise<Record<string, number>> {

@@ -1,146 +1,118 @@
-import { computation } from '../../shared/computations/computation.ts'
-import type { Queryable, Transaction } from '../../shared/database/database.ts'
-import type { ProjectionComputation, ProjectionInput } from '../../shared/jobs/projections/computation.ts'
-import type { Derived, DocumentSource } from '../../shared/jobs/projections/queries.ts'
-import type { DocumentJob, Queue } from '../../shared/jobs/queues.ts'
+import type { Job, JobResult } from 'pg-boss'
+import { scheduleAgain, unschedule } from '../../shared/jobs/projections/stale.ts'
+import { type DocumentJob, largeOf } from '../../shared/jobs/queues.ts'
+import { type Deriving, deriveRound, type Projection, type ProjectionSource } from './round.ts'
+import type { Worker } from './runtime.ts'
+import { type AttemptEnd, outagePauseSeconds, replaceAttempt, reportEnd, workOn } from './work.ts'
+
+/** The largest number of rounds for a document before its job fails. */
+const rounds = 3
+
+/** The largest number of documents in a batch. */
+const batchSize = 32
 
 /**
- * A source of a document as it was loaded. `projected_seq` is the `body_seq` of the stored data at the load, null when
- * nothing is stored. A result may build on the stored data. So the result is written only if the stored data still have
- * this `body_seq`.
+ * Makes a worker of a projection.
+ *
+ * The first round is one transaction for a whole batch and waits for no writer. A document that is being written or
+ * gone, or whose source has changed, is derived again by itself, in at most three rounds (`judge` in round.ts). So is
+ * each document of a batch that cannot be written.
+ *
+ * Large documents have a queue of their own, and no workspace may use all of its loops. So no large document holds up a
+ * small one.
  */
-export type ProjectionSource = DocumentSource & { projected_seq: number | null }
-
-/**
- * A projection: data that are derived from documents, one document at a time. `defineProjection` makes a worker of it,
- * which calls the members in the order in which they stand here. A round is one pass of load, compute and write for a
- * batch of documents; no document is in a batch twice. Any member may throw: nothing is written then, and pg-boss
- * tries the job again.
- *
- * A complete worker, which stores the number of lines of each document. Its table has the columns `workspace_id`,
- * `document_id`, `body_seq` and `lines`:
- *
- * ```ts
- * type LineSource = LoadedSource & { projected_seq: number | null }
- *
- * export const linesProjection: Projection<LineSource, number> = {
- *   name: 'lines',
- *   queue: queues.linesCount,
- *   async load(db, jobs) {
- *     const [sources, stored] = [await loadSources(db, jobs), await storedSeqs(db, jobs)]
- *     return new Map(Array.from(sources, ([id, source]) => [id, { ...source, projected_seq: stored.get(id) ?? null }]))
- *   },
- *   compute: atOnce(({ source }) => source.body.split('\n').length),
- *   projectedSeqs: (tx, jobs) => lockProjected(tx, jobs, { table: 'document_lines' }),
- *   sameSource: (loaded, current) => loaded.body_seq === current.body_seq,
- *   write: upsertLines,
- * }
- *
- * export const lineCounter = defineProjection(linesProjection)
- * ```
- *
- * `loadSources` and `lockProjected` are in `shared/jobs/projections/queries.ts`. `storedSeqs` and `upsertLines` are
- * statements of the noun.
- */
-export type Projection<Source extends ProjectionSource, Result> = {
-  /** The name of the projection in `projections` of `shared/jobs/queues.ts`. */
-  name: string
-  /** The queue of the projection, one of `queues` in `shared/jobs/queues.ts`. */
-  queue: Queue<DocumentJob>
-  /** The largest number of documents in a batch; 32 when absent. */
-  together?: number
-  /** Whether readers wait until the projection is current, so that every round is announced to them. */
-  isAnnounced?: true
-  /**
-   * Reads the sources at the start of a round, outside any transaction and without locks. Returns them by document id.
-   * A document may have no source, because it is gone or not yet committed. The round finds out which, when it has
-   * locked the documents.
-   */
-  load: (db: Queryable, jobs: readonly DocumentJob[]) => Promise<ReadonlyMap<string, Source>>
-  /**
-   * Derives the result of one document, outside any transaction and without a database. `compute` runs in a thread,
-   * with a limit of time and memory, unless its `isSmall` says that the document is small. An error fails the job of
-   * this document alone.
-   */
-  compute: ProjectionComputation<Source, Result>
-  /**
-   * Locks the projection's rows in the order of document ids, in the transaction of the round, after the documents are
-   * locked. Returns the `body_seq` of the stored data by document id; a document without stored data is left out.
-   */
-  projectedSeqs: (tx: Transaction, jobs: readonly DocumentJob[]) => Promise<ReadonlyMap<string, number>>
-  /**
-   * Tells whether the loaded and the current source give the same result. The comparison must cover everything that the
-   * projection depends on and nothing more. Called in the transaction of the round, while the document and the
-   * projection's row are locked. When the result is false before the last round, the document is derived again.
-   */
-  sameSource: (source: Source, current: DocumentSource) => boolean
-  /**
-   * Tells whether a source holds only the first part of what the stored data lack. Dividing the source into parts
-   * bounds the memory that a document takes. The result of a part is written, and another job is sent for the next
-   * part. When `isPart` is absent, no source is a part.
-   */
-  isPart?: (source: Source) => boolean
-  /**
-   * Writes the results in the transaction of the round, in which the jobs have just been completed. `derived` holds
-   * only results that may be written, in the order of document ids. When there are no such results, `write` is not
-   * called.
-   */
-  write: (tx: Transaction, derived: readonly Derived<Source, Result>[]) => Promise<void>
-}
-
-/** A set of functions by which a test changes a source, or ends a process, in the middle of a round. */
-export type ProjectionHooks = { beforeCommit?: (job: DocumentJob) => Promise<void> }
-
-/**
- * A projection whose functions `load`, `projectedSeq` and `write` are about one document each. `oneByOne` makes a
- * `Projection` of it.
- */
-export type SingleProjection<Source extends ProjectionSource, Result> = Pick<
-  Projection<Source, Result>,
-  'name' | 'queue' | 'compute' | 'sameSource'
-> & {
-  /** Reads the source without a lock; null when the document is gone. */
-  load: (db: Queryable, job: DocumentJob) => Promise<Source | null>
-  /** Locks the projection's row and returns the `body_seq` of the stored data; null when nothing is stored. */
-  projectedSeq: (tx: Transaction, job: DocumentJob) => Promise<number | null>
-  /** Writes the result of the document. */
-  write: (tx: Transaction, job: DocumentJob, derived: Derived<Source, Result>) => Promise<void>
-}
-
-/**
- * Makes a projection that derives each document in a transaction of its own. Such a projection suits data in which few
- * documents take part, so that a statement for many documents would gain nothing.
- */
-export function oneByOne<Source extends ProjectionSource, Result>(
-  single: SingleProjection<Source, Result>,
-): Projection<Source, Result> {
-  const { load, projectedSeq, write, ...projection } = single
+export function defineProjection<Source extends ProjectionSource, Result>(
+  projection: Projection<Source, Result>,
+): Worker {
+  const { queue } = projection
   return {
-    ...projection,
-    together: 1,
-    load: (db, jobs) => byDocument(jobs, (job) => load(db, job)),
-    projectedSeqs: (tx, jobs) => byDocument(jobs, (job) => projectedSeq(tx, job)),
-    async write(tx, derived) {
-      for (const one of derived) await write(tx, one.job, one)
+    name: queue.name,
+    async start(runtime) {
+      const deriving = { projection, runtime }
+      const loops = Math.max(2, Math.floor(runtime.config.WORKER_CONCURRENCY / 2))
+      const large = { queue: largeOf(queue).name, loops, batchSize: 1, ofOneWorkspace: loops - 1 }
+      const run = (jobs: readonly Job<DocumentJob>[]) => deriveAll(deriving, jobs)
+      const stopSmall = await workOn<DocumentJob>(runtime, { queue: queue.name, loops: 2, batchSize, run })
+      const stopLarge = await workOn<DocumentJob>(runtime, { ...large, run })
+      return async () => {
+        await Promise.all([stopSmall(), stopLarge()])
+      }
     },
   }
 }
 
-async function byDocument<Value>(
-  jobs: readonly DocumentJob[],
-  load: (job: DocumentJob) => Promise<Value | null>,
-): Promise<ReadonlyMap<string, Value>> {
-  const values = new Map<string, Value>()
+// Derives fetched jobs: first a batch of different documents, in the order of their ids, then all jobs that are left.
+async function deriveAll<Source extends ProjectionSource, Result>(
+  deriving: Deriving<Source, Result>,
+  jobs: readonly Job<DocumentJob>[],
+): Promise<JobResult[]> {
+  const different = [...new Map(jobs.map((job) => [job.data.document_id, job])).values()]
+  const sorted = different.toSorted((a, b) => (a.data.document_id < b.data.document_id ? -1 : 1))
+  const batch = sorted.length > 1 ? sorted : []
+  const results = await deriveTogether(deriving, batch)
+  const ended = new Set(results.map(({ id }) => id))
   for (const job of jobs) {
-    const value = await load(job)
-    if (value !== null) values.set(job.document_id, value)
+    if (!ended.has(job.id)) results.push(await deriveAlone(deriving, { job, firstRound: batch.includes(job) ? 2 : 1 }))
   }
-  return values
+  return results
 }
 
-/** A computation that walks over its input once and needs no thread. @internal */
-export function atOnce<Source, Result>(
-  run: (input: ProjectionInput<Source>) => Result,
-): ProjectionComputation<Source, Result> {
-  return computation({ module: import.meta.url, run, isSmall: () => true, cpuMs: () => 0 })
+// Returns the results of the jobs that have ended. All other jobs have to be derived again.
+async function deriveTogether<Source extends ProjectionSource, Result>(
+  deriving: Deriving<Source, Result>,
+  jobs: readonly Job<DocumentJob>[],
+): Promise<JobResult[]> {
+  if (jobs.length === 0) return []
+  const { runtime, projection } = deriving
+  const start = performance.now()
+  try {
+    const ends = await deriveRound(deriving, { jobs, last: false })
+    const ended = jobs.flatMap((job) => {
+      const end = ends.get(job.id)
+      return end === undefined ? [] : [settle(deriving, { job, start, shared: jobs.length, end })]
+    })
+    return await Promise.all(ended)
+  } catch (err) {
+    const line = { err, queue: projection.queue.name, jobs: jobs.length }
+    runtime.log.warn(line, 'jobs that failed together are run one by one')
+    return []
+  }
+}
+
+async function deriveAlone<Source extends ProjectionSource, Result>(
+  deriving: Deriving<Source, Result>,
+  { job, firstRound }: { job: Job<DocumentJob>; firstRound: number },
+): Promise<JobResult> {
+  const start = performance.now()
+  try {
+    for (let round = firstRound; round <= rounds; round += 1) {
+      const end = (await deriveRound(deriving, { jobs: [job], last: round === rounds })).get(job.id)
+      if (end !== undefined) return await settle(deriving, { job, start, end })
+    }
+    throw new Error('the projection itself moved in every round')
+  } catch (error) {
+    return settle(deriving, { job, start, end: { error } })
+  }
+}
+
+// Reports the end of an attempt. After an outage the job is replaced by another job. When the last attempt has failed,
+// the mark of the document loses its job, so that the next write sends a job.
+async function settle<Source extends ProjectionSource, Result>(
+  { projection, runtime }: Deriving<Source, Result>,
+  attempt: { job: Job<DocumentJob>; start: number; shared?: number; end: AttemptEnd | 'again' },
+): Promise<JobResult> {
+  const { job, end } = attempt
+  if (end === 'again') return { id: job.id, status: 'completed' }
+  const { queue, name } = projection
+  const { outcome, isLast, result } = reportEnd(runtime, { ...attempt, queue, end })
+  const { jobs, database, log } = runtime
+  try {
+    if (outcome === 'outage') {
+      const again = { projection, jobs: [job.data], startAfter: outagePauseSeconds }
+      await replaceAttempt(runtime, { job, send: (tx) => scheduleAgain({ tx, jobs }, again) })
+    } else if (isLast) await unschedule(database, { projection: name, job })
+  } catch (err) {
+    log.warn({ err, queue: queue.name, job_id: job.id }, 'the sweep has to find this document')
+  }
+  return result
 }

@@ -5,22 +5,24 @@ import { ComputationLimitError } from '../../shared/computations/computation.ts'
 import { inTransaction, type Queryable, type Transaction } from '../../shared/database/database.ts'
 import { isOutage } from '../../shared/database/outages.ts'
 import { causesOf } from '../../shared/errors/causes.ts'
-import type { JobOutcome } from '../../shared/jobs/outcomes.ts'
-import { deadLetterOf, type Queue, type RequestedJobKey } from '../../shared/jobs/queues.ts'
+import { deadLetterOf, type RequestedJobKey } from '../../shared/jobs/queues.ts'
 import * as jobs from '../../shared/jobs/requested/queries.ts'
 import type { RequestedJobTable } from '../../shared/jobs/requested/tables.ts'
 import { enqueueRequestedJob } from '../../shared/jobs/send.ts'
 import { ModelError, type ModelRequest } from '../../shared/models/model.ts'
 import { onBehalfOf } from '../../shared/turns/requester.ts'
-import { defineWorker } from './job-worker.ts'
-import type { ExplainedOutcome } from './report.ts'
 import type { Runtime, Worker } from './runtime.ts'
-import { completeAttempts, FencedError, outagePauseSeconds, replaceAfterOutage } from './work.ts'
+import {
+  completeAttempts,
+  defineWorker,
+  type ExplainedOutcome,
+  FencedError,
+  isLastAttempt,
+  outagePauseSeconds,
+  replaceAttempt,
+} from './work.ts'
 
-/**
- * Asks the model and returns its answer. If an earlier attempt at the same job has made the same request, its stored
- * answer is returned instead.
- */
+/** Asks the model, or returns the stored answer that an earlier attempt at the job got to the same request. */
 export type Ask = (request: ModelRequest) => Promise<string>
 
 /** Says that a job cannot succeed any more; `obsolete` is its `obsolete_reason`. */
@@ -28,31 +30,23 @@ export type Obsolete = { obsolete: string }
 
 /**
  * A kind of requested job (`shared/jobs/requested/README.md`). `defineRequestedJob` makes a worker of it, which calls
- * the members in the order in which they stand here. Each computation may take WORKER_COMPUTE_MS of a processor; a
- * computation over its limit ends the job with `document_too_large`. After a `ModelError` that may pass, pg-boss tries
- * the job again while it has retries. Any other `ModelError` ends the job as `failed`, with the code of the error.
- * After all other errors the job is tried again.
+ * the members in the order in which they stand here. A computation of more than WORKER_COMPUTE_MS ends the job with
+ * `document_too_large`, and a `ModelError` that will not pass with its code. After any other error the job is tried
+ * again.
  */
 export type RequestedJob<Source extends object, Result> = {
   table: RequestedJobTable
-  /**
-   * Reads what the job is about, outside any transaction and without locks. Returns `Obsolete` when the source has
-   * moved already, so that nobody pays for a result that is not needed.
-   */
+  /** Reads what the job is about, without locks. Returns `Obsolete` when the source has moved already. */
   load: (db: Queryable, key: RequestedJobKey) => Promise<Source | Obsolete>
   /** Derives the result with the help of the model, outside any transaction. */
   compute: (source: Source, ask: Ask) => Promise<Result>
   /**
-   * Locks the source and compares it with the loaded source. This is the first step of the transaction that ends the
-   * job. Locks are taken in this order: documents by id, units, summaries. Slow results come from `ahead`, because the
-   * transaction must not compute them while it holds locks. Returns the `obsolete_reason`, or null when nothing has
-   * moved.
+   * Locks the source and compares it with the loaded source. Locks are taken in this order: documents by id, units,
+   * summaries. Slow results come from `ahead`, because the transaction must not compute them while it holds locks.
+   * Returns the `obsolete_reason`, or null when nothing has moved.
    */
   moved: (tx: Transaction, input: { key: RequestedJobKey; source: Source; ahead: Ahead }) => Promise<string | null>
-  /**
-   * Writes the result in the transaction that ends the job, after `moved`. The sources and the row of the job are
-   * locked. Returns how the job ends.
-   */
+  /** Writes the result in the transaction of `moved`, while the job is locked, too. Returns how the job ends. */
   write: (
     tx: Transaction,
     input: { key: RequestedJobKey; source: Source; result: Result },
@@ -61,48 +55,38 @@ export type RequestedJob<Source extends object, Result> = {
   ended?: (tx: Transaction, key: RequestedJobKey) => Promise<void>
 }
 
-/** A set of functions by which a test changes a source, or ends a process, in the middle of a job. */
-export type RequestedJobHooks = { beforeCommit?: (key: RequestedJobKey) => Promise<void> }
-
 /**
- * Makes the worker of a kind of requested job. The worker claims the row, loads, asks the model, then locks the source
- * and writes only when nothing has moved. Jobs are fetched one by one, so that no fetched job waits while this process
- * is busy with another job.
+ * Makes the worker of a kind of requested job. It claims the row, loads, asks the model, then locks the source and
+ * writes only when nothing has moved. It also ends the dead letters of the kind, so that nobody waits for them any
+ * longer.
  */
-export function defineRequestedJob<Source extends object, Result>(
-  kind: RequestedJob<Source, Result>,
-  hooks: RequestedJobHooks = {},
-): Worker {
-  return defineWorker<RequestedJobKey>({
-    queue: kind.table.queue,
-    run: (runtime, job, signal) => new Attempt({ kind, runtime, job, signal, hooks }).run(),
-  })
-}
-
-/**
- * Makes the worker that ends jobs of a kind which no worker could finish. The worker takes their pg-boss jobs from the
- * dead-letter queue, and the requested jobs fail with `model_error`. So nobody waits for them for ever.
- */
-export function defineDeadRequestedJob(kind: {
-  table: RequestedJobTable
-  ended?: RequestedJob<never, never>['ended']
-}): Worker {
-  const queue: Queue<RequestedJobKey> = { name: deadLetterOf(kind.table.queue), options: {} }
-  return defineWorker<RequestedJobKey>({
+export function defineRequestedJob<Source extends object, Result>(kind: RequestedJob<Source, Result>): Worker {
+  const { table } = kind
+  const { queue } = table
+  const attempts = defineWorker<RequestedJobKey>({
     queue,
-    run: (runtime, job) =>
-      inTransaction(runtime.database, async (tx): Promise<JobOutcome> => {
-        const row = { table: kind.table, key: job.data }
-        const locked = await jobs.lockJob(tx, row)
-        if (locked !== null && isOpen(locked.status)) {
-          await jobs.endJob(tx, { ...row, end: { status: 'failed', code: 'model_error' } })
-        }
-        await jobs.settleAnswers(tx, row)
-        await kind.ended?.(tx, job.data)
-        await completeAttempts(tx, { jobs: runtime.jobs, attempts: [job] })
-        return 'dead'
-      }),
+    run(runtime, job, stopping) {
+      const row = { table, key: job.data, attempt: jobs.attemptOf(job) }
+      return attemptJob({ kind, runtime, job, stopping, row })
+    },
   })
+  const deadLetters = defineWorker<RequestedJobKey>({
+    queue: { name: deadLetterOf(queue), options: {} },
+    async run(runtime, job, stopping) {
+      const row = { table, key: job.data, attempt: null }
+      await settle({ kind, runtime, job, stopping, row }, { end: { status: 'failed', code: 'model_error' } })
+      return { outcome: 'dead' }
+    },
+  })
+  return {
+    name: queue.name,
+    async start(runtime) {
+      const stops = [await attempts.start(runtime), await deadLetters.start(runtime)]
+      return async () => {
+        await Promise.all(stops.map((stop) => stop()))
+      }
+    },
+  }
 }
 
 /** The end of a job whose requester has lost the writing role. */
@@ -119,157 +103,132 @@ const outcomes = {
 
 type Status = keyof typeof outcomes
 
-type Context<Source extends object, Result> = {
+/** One attempt at one job. `row.attempt` is null for a dead letter, which ends whatever attempt was the last. */
+type Attempt<Source extends object, Result> = {
   kind: RequestedJob<Source, Result>
   runtime: Runtime
   job: Job<RequestedJobKey>
-  /** Aborts when the process is to end. */
-  signal: AbortSignal
-  hooks: RequestedJobHooks
+  stopping: AbortSignal
+  row: jobs.RequestedJobAttempt
 }
 
 /**
- * A proposal of an attempt that has not locked anything yet: to write a result of a source, or to end the job without a
+ * What an attempt proposes before it has locked anything: to write a result of a source, or to end the job without a
  * result. `end` is null when the row of the job could not be claimed, so that there is nothing to end.
  */
 type Proposal<Source, Result> = { source: Source; result: Result } | { end: jobs.RequestedJobEnd | null }
 
-/** One attempt at one job. */
-class Attempt<Source extends object, Result> {
-  readonly #context: Context<Source, Result>
-  readonly #row: jobs.RequestedJobAttempt
-
-  constructor(context: Context<Source, Result>) {
-    this.#context = context
-    this.#row = { table: context.kind.table, key: context.job.data, attempt: jobs.attemptOf(context.job) }
-  }
-
-  /**
-   * Claims the row of the job and works on the job. `#settle` carries out the proposal, also when the row could not be
-   * claimed.
-   */
-  async run(): Promise<JobOutcome | ExplainedOutcome> {
-    const { runtime, kind, job } = this.#context
-    const queue = kind.table.queue.name
-    const limit = { mostMs: runtime.config.WORKER_COMPUTE_MS }
-    try {
-      if (!(await jobs.claim(runtime.database, { ...this.#row, queue, job }))) return await this.#settle({ end: null })
-      return await onBehalfOf(job.data.workspace_id, async () => this.#settle(await this.#propose()), limit)
-    } catch (error) {
-      return this.#fail(error)
-    }
-  }
-
-  /**
-   * Derives the result without a lock. Anything that would make the result worthless is looked for before the model is
-   * paid.
-   */
-  async #propose(): Promise<Proposal<Source, Result>> {
-    const { runtime, kind, job, hooks } = this.#context
-    const key = job.data
-    if (!(await jobs.requesterMayWrite(runtime.database, this.#row))) return { end: revoked }
-    const source = await kind.load(runtime.database, key)
-    if ('obsolete' in source) return { end: { status: 'obsolete', reason: source.obsolete } }
-    const result = await kind.compute(source, await this.#asker())
-    await hooks.beforeCommit?.(key)
-    return { source, result }
-  }
-
-  async #asker(): Promise<Ask> {
-    const { runtime, job, signal } = this.#context
-    const paid = await jobs.paidAnswers(runtime.database, job.data)
-    return async (request) => {
-      const hash = createHash('sha256').update(JSON.stringify(request)).digest('base64url')
-      const stored = paid.get(hash)
-      if (stored !== undefined) return stored.text
-      const answer = await runtime.models.ask(request, signal)
-      await jobs.keepAnswer(runtime.database, job.data, { hash, answer })
-      return answer.text
-    }
-  }
-
-  /**
-   * Locks the sources and then the row of the job, decides what becomes of the job, and completes pg-boss's job, in one
-   * transaction. Writes take the locks in the same order. A job that was ended meanwhile stays as it is, and nothing is
-   * written.
-   */
-  async #settle(proposal: Proposal<Source, Result>): Promise<ExplainedOutcome> {
-    const { runtime, kind, job } = this.#context
-    const settle = async (tx: Transaction, ahead: Ahead): Promise<ExplainedOutcome> => {
-      const reason =
-        'source' in proposal ? await kind.moved(tx, { key: job.data, source: proposal.source, ahead }) : null
-      const row = await jobs.lockJob(tx, this.#row)
-      const end = row !== null && isOpen(row.status) ? await this.#end(tx, { row, proposal, reason }) : row
-      await jobs.settleAnswers(tx, this.#row)
-      await kind.ended?.(tx, job.data)
-      await completeAttempts(tx, { jobs: runtime.jobs, attempts: [job] })
-      return explained(end)
-    }
-    return computingAhead((ahead) => inTransaction(runtime.database, (tx) => settle(tx, ahead)))
-  }
-
-  /**
-   * Ends an open job whose row is locked, and returns the end. Throws a `FencedError` when the row belongs to another
-   * attempt.
-   */
-  async #end(
-    tx: Transaction,
-    input: { row: { attempt: string | null }; proposal: Proposal<Source, Result>; reason: string | null },
-  ): Promise<jobs.RequestedJobEnd | null> {
-    const { row, proposal, reason } = input
-    if (row.attempt !== this.#row.attempt) throw new FencedError(`another attempt has job ${this.#row.key.job_id}`)
-    const end = reason === null ? await this.#accept(tx, proposal) : ({ status: 'obsolete', reason } as const)
-    if (end !== null) await jobs.endJob(tx, { ...this.#row, end })
-    return end
-  }
-
-  /** Carries out a proposal whose source has not moved. */
-  async #accept(tx: Transaction, proposal: Proposal<Source, Result>): Promise<jobs.RequestedJobEnd | null> {
-    if ('end' in proposal) return proposal.end
-    if (!(await jobs.requesterMayWrite(tx, this.#row))) return revoked
-    return this.#context.kind.write(tx, { key: this.#row.key, ...proposal })
-  }
-
-  /**
-   * Ends the job with the code of an error that will not pass. When the process stops, it gives the job back. Otherwise
-   * it throws the error again, so that pg-boss retries the job.
-   */
-  async #fail(error: unknown): Promise<JobOutcome | ExplainedOutcome> {
-    const { kind, runtime, job, signal } = this.#context
-    if (signal.aborted) {
-      await inTransaction(runtime.database, async (tx) => {
-        await this.#release(tx)
-        await completeAttempts(tx, { jobs: runtime.jobs, attempts: [job] })
-      })
-      return 'released'
-    }
-    if (isOutage(error)) {
-      const send = (tx: Transaction) => this.#release(tx, outagePauseSeconds)
-      await replaceAfterOutage(runtime, { job, stopping: signal, send })
-      throw error
-    }
-    const code = error instanceof ComputationLimitError ? 'document_too_large' : modelCodeOf(error)
-    if (code === null) throw error
-    const isLast = job.retryCount >= (kind.table.queue.options.retryLimit ?? 0)
-    if (error instanceof ModelError && error.transient && !isLast) throw error
-    const ended = await this.#settle({ end: { status: 'failed', code } })
-    return { ...ended, causes: causesOf(error) }
-  }
-
-  // Gives the job back as a new job of pg-boss, so that the end of the process or an outage uses up no retry.
-  async #release(tx: Transaction, startAfter = 0): Promise<void> {
-    const { runtime, kind, job } = this.#context
-    await jobs.releaseJob(tx, this.#row)
-    await enqueueRequestedJob({ tx, jobs: runtime.jobs }, { queue: kind.table.queue, key: job.data, startAfter })
+async function attemptJob<Source extends object, Result>(attempt: Attempt<Source, Result>): Promise<ExplainedOutcome> {
+  const { runtime, job, row } = attempt
+  const limit = { mostMs: runtime.config.WORKER_COMPUTE_MS }
+  try {
+    if (!(await jobs.claim(runtime.database, { ...row, job }))) return await settle(attempt, { end: null })
+    return await onBehalfOf(job.data.workspace_id, async () => settle(attempt, await propose(attempt)), limit)
+  } catch (error) {
+    return fail(attempt, error)
   }
 }
 
-function isOpen(status: Status): boolean {
-  return status === 'pending' || status === 'running'
+// Derives the result without a lock. Looks for what would make the result worthless before the model is paid.
+async function propose<Source extends object, Result>(
+  attempt: Attempt<Source, Result>,
+): Promise<Proposal<Source, Result>> {
+  const { runtime, kind, row } = attempt
+  if (!(await jobs.requesterMayWrite(runtime.database, row))) return { end: revoked }
+  const source = await kind.load(runtime.database, row.key)
+  if ('obsolete' in source) return { end: obsolete(source.obsolete) }
+  return { source, result: await kind.compute(source, await askOf(attempt)) }
 }
 
-function modelCodeOf(error: unknown): string | null {
+async function askOf<Source extends object, Result>(attempt: Attempt<Source, Result>): Promise<Ask> {
+  const { runtime, row, stopping } = attempt
+  const paid = await jobs.paidAnswers(runtime.database, row.key)
+  return async (request) => {
+    const hash = createHash('sha256').update(JSON.stringify(request)).digest('base64url')
+    const stored = paid.get(hash)
+    if (stored !== undefined) return stored.text
+    const answer = await runtime.models.ask(request, stopping)
+    await jobs.keepAnswer(runtime.database, row.key, { hash, answer })
+    return answer.text
+  }
+}
+
+// Locks the sources and then the row of the job, as writes do, decides what becomes of the job, and completes pg-boss's
+// job, in one transaction. A job that was ended meanwhile stays as it is.
+function settle<Source extends object, Result>(
+  { runtime, kind, job, row }: Attempt<Source, Result>,
+  proposal: Proposal<Source, Result>,
+): Promise<ExplainedOutcome> {
+  const inOne = async (tx: Transaction, ahead: Ahead): Promise<ExplainedOutcome> => {
+    const { key } = row
+    const reason = 'source' in proposal ? await kind.moved(tx, { key, source: proposal.source, ahead }) : null
+    const locked = await jobs.lockJob(tx, row)
+    let end: jobs.RequestedJobEnd | { status: Status } | null = locked
+    if (isOpen(locked)) {
+      if (row.attempt !== null && row.attempt !== locked.attempt) {
+        throw new FencedError(`another attempt has job ${key.job_id}`)
+      }
+      const decided = reason === null ? await accept(tx, { kind, row, proposal }) : obsolete(reason)
+      if (decided !== null) await jobs.endJob(tx, { ...row, end: decided })
+      end = decided
+    }
+    await jobs.settleAnswers(tx, row)
+    await kind.ended?.(tx, key)
+    await completeAttempts(tx, { jobs: runtime.jobs, attempts: [job] })
+    return explained(end)
+  }
+  return computingAhead((ahead) => inTransaction(runtime.database, (tx) => inOne(tx, ahead)))
+}
+
+// Carries out a proposal whose source has not moved.
+async function accept<Source extends object, Result>(
+  tx: Transaction,
+  input: Pick<Attempt<Source, Result>, 'kind' | 'row'> & { proposal: Proposal<Source, Result> },
+): Promise<jobs.RequestedJobEnd | null> {
+  const { kind, row, proposal } = input
+  if ('end' in proposal) return proposal.end
+  if (!(await jobs.requesterMayWrite(tx, row))) return revoked
+  return kind.write(tx, { key: row.key, ...proposal })
+}
+
+// Ends the job with the code of an error that will not pass. When the process stops, and after an outage, gives the job
+// back as a new job of pg-boss, which uses up no retry. Otherwise throws the error again, so that pg-boss retries.
+async function fail<Source extends object, Result>(
+  attempt: Attempt<Source, Result>,
+  error: unknown,
+): Promise<ExplainedOutcome> {
+  const { kind, runtime, job, stopping, row } = attempt
+  const release = (startAfter: number) =>
+    replaceAttempt(runtime, {
+      job,
+      async send(tx) {
+        await jobs.releaseJob(tx, row)
+        await enqueueRequestedJob({ tx, jobs: runtime.jobs }, { queue: kind.table.queue, key: row.key, startAfter })
+      },
+    })
+  if (stopping.aborted) {
+    await release(0)
+    return { outcome: 'released' }
+  }
+  if (isOutage(error)) await release(outagePauseSeconds)
+  const code = codeOf(error)
+  const mayPass = error instanceof ModelError && error.transient && !isLastAttempt(kind.table.queue, job)
+  if (code === null || mayPass) throw error
+  const ended = await settle(attempt, { end: { status: 'failed', code } })
+  return { ...ended, causes: causesOf(error) }
+}
+
+function obsolete(reason: string): jobs.RequestedJobEnd {
+  return { status: 'obsolete', reason }
+}
+
+function codeOf(error: unknown): string | null {
+  if (error instanceof ComputationLimitError) return 'document_too_large'
   return error instanceof ModelError ? error.code : null
+}
+
+function isOpen<Row extends { status: Status }>(row: Row | null): row is Row {
+  return row !== null && (row.status === 'pending' || row.status === 'running')
 }
 
 // Turns the end of a job into the outcome of the attempt. A job that was ended by somebody else has no reason here,

@@ -1,35 +1,72 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Job } from 'pg-boss'
 import { compute } from '../../shared/computations/compute.ts'
-import { inTransaction, type Transaction } from '../../shared/database/database.ts'
+import { inTransaction, type Queryable, type Transaction } from '../../shared/database/database.ts'
 import type { JobOutcome } from '../../shared/jobs/outcomes.ts'
 import { announceCurrent, transactionIdOf } from '../../shared/jobs/projections/announcements.ts'
-import type { ProjectionInput } from '../../shared/jobs/projections/computation.ts'
-import { type Derived, type DocumentSource, lockSources, markCurrent } from '../../shared/jobs/projections/queries.ts'
+import type { ProjectionComputation } from '../../shared/jobs/projections/computation.ts'
+import {
+  type Derived,
+  type DocumentSource,
+  lockSources,
+  markCurrent,
+  projectedSeqs,
+  type StoredIn,
+} from '../../shared/jobs/projections/queries.ts'
 import { burstSeconds, scheduleAgain } from '../../shared/jobs/projections/stale.ts'
 import { type DocumentJob, largeOf, type Queue } from '../../shared/jobs/queues.ts'
 import { onBehalfOf } from '../../shared/turns/requester.ts'
-import type { Projection, ProjectionHooks, ProjectionSource } from './projection.ts'
-import type { AttemptEnd } from './report.ts'
 import type { Runtime } from './runtime.ts'
-import { completeAttempts } from './work.ts'
+import { type AttemptEnd, completeAttempts, replaceAttempt } from './work.ts'
+
+/**
+ * A source of a document as it was loaded. `projected_seq` is the `body_seq` of the stored data at the load, null when
+ * nothing is stored. A result may build on the stored data, so it is written only if these still have this `body_seq`.
+ */
+export type ProjectionSource = DocumentSource & { projected_seq: number | null }
+
+/**
+ * A projection: data that are derived from documents. `defineProjection` makes a worker of it, which calls the members
+ * in the order in which they stand here, for a batch of different documents. Any member may throw: nothing is written
+ * then, and pg-boss tries the job again. CONTRIBUTING.md has a complete example.
+ */
+export type Projection<Source extends ProjectionSource, Result> = {
+  /** The name of the projection in `projections` of `shared/jobs/queues.ts`. */
+  name: string
+  queue: Queue<DocumentJob>
+  /** The table whose rows are locked and compared before a result is written; null when `write` does so itself. */
+  storedIn: StoredIn | null
+  /** Whether readers wait until the projection is current, so that every round is announced to them. */
+  isAnnounced?: true
+  /** Reads the sources by document id, without locks. A document that is gone or not yet committed has no source. */
+  load: (db: Queryable, jobs: readonly DocumentJob[]) => Promise<ReadonlyMap<string, Source>>
+  /** Derives the result of one document, in a thread unless its `isSmall` says that the document is small. */
+  compute: ProjectionComputation<Source, Result>
+  /**
+   * Tells, under the locks, whether the loaded and the current source give the same result. The comparison must cover
+   * everything that the projection depends on and nothing more.
+   */
+  sameSource: (source: Source, current: DocumentSource) => boolean
+  /** Tells whether a source is only the first part of what the stored data lack. Parts bound the memory of a round. */
+  isPart?: (source: Source) => boolean
+  /** Writes the results that may be written, of which there is at least one, in the order of document ids. */
+  write: (tx: Transaction, derived: readonly Derived<Source, Result>[]) => Promise<void>
+}
 
 /** A projection and the process that derives it. */
 export type Deriving<Source extends ProjectionSource, Result> = {
   projection: Projection<Source, Result>
-  hooks: ProjectionHooks
   runtime: Runtime
 }
 
 /** One round: jobs of different documents, and whether the round is the last. */
-export type Round = { jobs: readonly Job<DocumentJob>[]; last: boolean }
+type Round = { jobs: readonly Job<DocumentJob>[]; last: boolean }
 
 /**
- * The result of a round: how jobs have ended, by their ids. `again` means that the attempt is over and another job of
- * the document has been sent, because the document is large or only its first part is written. Jobs that are left out
- * have to be derived again.
+ * How jobs have ended, by their ids. `again` means that the job was moved to the queue of large documents. Jobs that
+ * are left out have to be derived again.
  */
-export type RoundEnds = ReadonlyMap<string, AttemptEnd | 'again'>
+type RoundEnds = ReadonlyMap<string, AttemptEnd | 'again'>
 
 /**
  * Runs one round: load the sources, compute each result, then lock, judge and write in one transaction for all jobs.
@@ -39,63 +76,52 @@ export type RoundEnds = ReadonlyMap<string, AttemptEnd | 'again'>
  * transaction fails, and with a `FencedError` when another attempt has one of the jobs.
  */
 export async function deriveRound<Source extends ProjectionSource, Result>(
-  context: Deriving<Source, Result>,
+  deriving: Deriving<Source, Result>,
   round: Round,
 ): Promise<RoundEnds> {
-  const { projection, hooks, runtime } = context
-  const sources = await projection.load(
-    runtime.database,
-    round.jobs.map(({ data }) => data),
-  )
+  const { projection, runtime } = deriving
+  const keys = round.jobs.map(({ data }) => data)
+  const sources = await projection.load(runtime.database, keys)
   const ends = new Map<string, AttemptEnd | 'again'>()
-  const large = round.jobs.filter((job) => {
-    const source = sources.get(job.data.document_id)
-    const isSmall = source === undefined || projection.compute.isSmall({ source, job: job.data })
-    return !isSmall && !isOfLargeQueue(projection, job)
-  })
-  if (large.length > 0) await inTransaction(runtime.database, (tx) => sendToLarge(tx, context, large))
-  for (const { id } of large) ends.set(id, 'again')
   const derived = new Map<string, Derived<Source, Result>>()
-  for (const { id, data: job } of round.jobs) {
-    const source = sources.get(job.document_id)
-    if (source === undefined || ends.has(id)) continue
+  for (const job of round.jobs) {
+    const source = sources.get(job.data.document_id)
+    if (source === undefined) continue
+    const input = { source, job: job.data }
     try {
-      derived.set(id, { job, source, result: await computeOne(context, { source, job }) })
+      if (job.name !== largeOf(projection.queue).name && !projection.compute.isSmall(input)) {
+        await moveToLarge(deriving, job)
+        ends.set(job.id, 'again')
+      } else derived.set(job.id, { ...input, result: await computeOne(deriving, input) })
     } catch (error) {
-      ends.set(id, { error })
+      ends.set(job.id, { error })
     }
     // The other work of this process gets a turn after each document.
     await nextTurn()
   }
   const jobs = round.jobs.filter(({ id }) => !ends.has(id))
-  for (const { data } of jobs) await hooks.beforeCommit?.(data)
   if (jobs.length === 0) return ends
   const alone = round.jobs.length === 1
   const committed = await inTransaction(runtime.database, (tx) =>
-    commit(tx, { context, round: { ...round, jobs, alone }, derived }),
+    commit(tx, { deriving, round: { ...round, jobs, alone }, derived }),
   )
-  await announce(context, { ...committed, jobs })
+  await announce(deriving, { ...committed, jobs })
   return new Map([...ends, ...committed.ends])
 }
 
-function isOfLargeQueue({ queue }: { queue: Queue<DocumentJob> }, job: Job<DocumentJob> | undefined): boolean {
-  return job?.name === largeOf(queue).name
-}
-
-// Sends jobs to the queue of large documents, in place of the given attempts.
-async function sendToLarge<Source extends ProjectionSource, Result>(
-  tx: Transaction,
-  { projection, runtime: { jobs } }: Deriving<Source, Result>,
-  attempts: readonly Job<DocumentJob>[],
+// A write sends a large document to this queue itself, unless the document had a waiting job from when it was small.
+function moveToLarge<Source extends ProjectionSource, Result>(
+  { projection, runtime }: Deriving<Source, Result>,
+  job: Job<DocumentJob>,
 ): Promise<void> {
-  await scheduleAgain({ tx, jobs }, { projection, jobs: attempts.map(({ data }) => data), large: true })
-  await completeAttempts(tx, { jobs, attempts })
+  const again = { projection, jobs: [job.data], large: true } as const
+  return replaceAttempt(runtime, { job, send: (tx) => scheduleAgain({ tx, jobs: runtime.jobs }, again) })
 }
 
 // Computes one result on behalf of the workspace, so that no workspace keeps those of others from the threads.
 function computeOne<Source extends ProjectionSource, Result>(
   { projection, runtime }: Deriving<Source, Result>,
-  input: ProjectionInput<Source>,
+  input: { source: Source; job: DocumentJob },
 ): Promise<Result> {
   return onBehalfOf(input.job.workspace_id, () => compute(projection.compute, input), {
     mostMs: runtime.config.WORKER_COMPUTE_MS,
@@ -103,46 +129,42 @@ function computeOne<Source extends ProjectionSource, Result>(
 }
 
 /** What the transaction of a round did. `transactionId` is null where the projection is not announced. */
-type Committed = { ends: ReadonlyMap<string, { outcome: JobOutcome } | 'again'>; transactionId: bigint | null }
+type Committed = { ends: ReadonlyMap<string, { outcome: JobOutcome }>; transactionId: bigint | null }
 
 // The transaction of a round. Locks are taken in one order: documents by id, the projection's rows, the marks of
 // staleness, pg-boss's jobs.
 async function commit<Source extends ProjectionSource, Result>(
   tx: Transaction,
   input: {
-    context: Deriving<Source, Result>
+    deriving: Deriving<Source, Result>
     round: Round & { alone: boolean }
     derived: ReadonlyMap<string, Derived<Source, Result>>
   },
 ): Promise<Committed> {
-  const { context, round, derived } = input
-  const { projection } = context
-  const { jobs } = context.runtime
+  const { deriving, round, derived } = input
+  const { projection, runtime } = deriving
+  const { jobs } = runtime
   const keys = round.jobs.map(({ data }) => data)
   const sources = await lockSources(tx, keys, { wait: round.alone })
-  const seqs = await projection.projectedSeqs(
-    tx,
-    keys.filter(({ document_id }) => sources.has(document_id)),
-  )
+  const existing = keys.filter(({ document_id }) => sources.has(document_id))
+  const { storedIn } = projection
+  const seqs = storedIn === null ? null : await projectedSeqs(tx, existing, { ...storedIn, lock: true })
   const judged = round.jobs.map((job) => {
     const current = sources.get(job.data.document_id)
-    const projected = seqs.get(job.data.document_id) ?? null
+    const projected = seqs?.get(job.data.document_id) ?? null
     return { job, verdict: judge({ projection, derived: derived.get(job.id), current, projected, ...round }) }
   })
-  const those = (...verdicts: Verdict[]) =>
-    judged.flatMap(({ job, verdict }) => (verdicts.includes(verdict) ? job : []))
+  const those = (...verdicts: Verdict[]) => judged.filter(({ verdict }) => verdicts.includes(verdict)).map((j) => j.job)
   await markCurrent(tx, { projection: projection.name, jobs: those('current').map(({ data }) => data) })
   // The source has changed since the load, so the write that changed it left its work to this job.
   const behind = those('behind', 'obsolete').map(({ data }) => data)
-  const large = isOfLargeQueue(projection, round.jobs[0])
-  await scheduleAgain({ tx, jobs }, { projection, jobs: behind, large, startAfter: burstSeconds })
-  await sendToLarge(tx, context, those('begun'))
+  await scheduleAgain({ tx, jobs }, { projection, jobs: behind, startAfter: burstSeconds })
   await completeAttempts(tx, { jobs, attempts: those('current', 'behind', 'obsolete', 'gone') })
-  const written = those('current', 'behind', 'begun').flatMap((job) => derived.get(job.id) ?? [])
+  const written = those('current', 'behind').flatMap((job) => derived.get(job.id) ?? [])
   if (written.length > 0) await projection.write(tx, written)
   const transactionId = projection.isAnnounced ? await transactionIdOf(tx) : null
   const ended = judged.flatMap(({ job, verdict }) =>
-    verdict === 'moved' ? [] : [[job.id, verdict === 'begun' ? 'again' : { outcome: verdict }] as const],
+    verdict === 'moved' ? [] : [[job.id, { outcome: verdict }] as const],
   )
   return { ends: new Map(ended), transactionId }
 }
@@ -152,35 +174,27 @@ async function announce<Source extends ProjectionSource, Result>(
   { projection, runtime }: Deriving<Source, Result>,
   { ends, transactionId, jobs }: Committed & { jobs: readonly Job<DocumentJob>[] },
 ): Promise<void> {
-  const isOver = ({ id }: Job<DocumentJob>) => {
-    const end = ends.get(id)
-    return end !== undefined && end !== 'again' && (end.outcome === 'current' || end.outcome === 'gone')
-  }
-  const documentIds = jobs.filter(isOver).map(({ data }) => data.document_id)
-  if (transactionId === null || documentIds.length === 0) return
-  const { name } = projection
+  const over = jobs.filter(({ id }) => ['current', 'gone'].includes(ends.get(id)?.outcome ?? ''))
+  if (transactionId === null || over.length === 0) return
+  const documentIds = over.map(({ data }) => data.document_id)
   try {
-    await announceCurrent(runtime.database, { projection: name, transactionId, documentIds })
+    await announceCurrent(runtime.database, { projection: projection.name, transactionId, documentIds })
   } catch (err) {
     runtime.log.warn({ err, queue: projection.queue.name }, 'readers were not told that documents are current')
   }
 }
 
-type Verdict = JobOutcome | 'moved' | 'begun'
+type Verdict = JobOutcome | 'moved'
 
 /**
  * Decides what becomes of one document, while the document and the projection's row are locked. `moved` means that the
- * document has to be derived again, and `begun` that the result is only the first part. The table in
- * shared/jobs/outcomes.ts explains every other verdict.
+ * document has to be derived again. The table in shared/jobs/outcomes.ts explains every other verdict.
  */
 function judge<Source extends ProjectionSource, Result>(input: {
   projection: Projection<Source, Result>
   /** Absent when `load` found no source. */
   derived: Derived<Source, Result> | undefined
-  /**
-   * The locked source. The source is absent when the document is gone or, in a round of several jobs, when a writer has
-   * locked the document.
-   */
+  /** The locked source. Absent when the document is gone or, in a round of several jobs, when a writer has it. */
   current: DocumentSource | undefined
   /** The `body_seq` of the stored data; null when nothing is stored. */
   projected: number | null
@@ -191,9 +205,10 @@ function judge<Source extends ProjectionSource, Result>(input: {
   if (current === undefined) return input.alone ? 'gone' : 'moved'
   // There was no source at the load, but there is one now: the first body of the document was still being committed.
   if (derived === undefined) return 'moved'
-  if (projected === derived.source.projected_seq && projection.isPart?.(derived.source)) return 'begun'
-  const same = projection.sameSource(derived.source, current)
-  if (projected !== derived.source.projected_seq || (!same && !input.last)) return 'moved'
-  if (!same && projected !== null && derived.source.body_seq <= projected) return 'obsolete'
-  return same ? 'current' : 'behind'
+  const { source } = derived
+  if (projected !== source.projected_seq) return 'moved'
+  if (projection.isPart?.(source)) return 'behind'
+  if (projection.sameSource(source, current)) return 'current'
+  if (!input.last) return 'moved'
+  return projected !== null && source.body_seq <= projected ? 'obsolete' : 'behind'
 }

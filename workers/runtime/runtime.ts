@@ -30,18 +30,15 @@ export type Runtime = {
 /** A worker: one kind of work. `start` returns a function that stops the worker and waits for its running jobs. */
 export type Worker = { name: string; start: (runtime: Runtime) => Promise<() => Promise<void>> }
 
-/**
- * The longest wait for running jobs, in milliseconds, when the process stops. A process has to stop within ten seconds,
- * so three seconds are left to close its connections.
- */
+/** The longest wait for running jobs, in milliseconds, when the process stops, which has to take less than 10 s. */
 const drainMs = 7000
 
 /** The number of connections by which pg-boss fetches and settles jobs, besides the connection on which it listens. */
 const bossConnections = 3
 
 /**
- * Opens the database and the library pg-boss, which runs jobs and, where `schedule` is set, cron. Metrics count the
- * process under each of its `types` for as long as a session lives that only marks the process as living.
+ * Opens the database and pg-boss, which runs jobs and, where `schedule` is set, cron. Metrics count the process under
+ * each of its `types` as long as the session lives that marks it as living.
  */
 export async function openRuntime(options: {
   config: Config

@@ -6,7 +6,7 @@ import type { Jobs } from '../../shared/jobs/send.ts'
 export type Wakeups = {
   /** Adds workers of a queue, by their ids in pg-boss. Returns how to remove them. */
   subscribe: (queue: string, workers: readonly string[]) => () => void
-  /** Tells that jobs of a queue of this process may be running, or may become due soon. */
+  /** Tells that jobs of this process have begun or ended, so that jobs may become due soon. */
   rouse: () => void
   close: () => Promise<void>
 }
@@ -18,22 +18,19 @@ const pauses = { atRest: 5000, whileRunning: 1000, beforeDue: 200 }
 const aftermathMs = 1500
 
 /**
- * pg-boss announces a job that can start at once. It announces neither jobs that are held back nor retries, and fails
- * jobs of dead workers only when it is asked to. So a statement finds the queues of this process with such jobs: five
- * times a second while a job is about to become due, once a second while jobs run in any process, and otherwise once in
- * five seconds.
+ * pg-boss announces a job that can start at once, but neither jobs that are held back nor retries, and it fails the
+ * jobs of dead workers only when it is asked to. So one statement asks for all queues of this process: often while a
+ * job is about to become due, once a second while jobs run in any process, otherwise once in five seconds.
  */
 export function openWakeups(context: { database: Database; jobs: Jobs; onError: (error: unknown) => void }): Wakeups {
   const { database, jobs, onError } = context
-  const workers = new Map<string, Set<string>>()
-  let next: { timer: NodeJS.Timeout; at: number } | undefined
-  let looking: Promise<void> | undefined
+  const workers = new Map<string, readonly string[]>()
+  let timer: NodeJS.Timeout | undefined
+  let looking: Promise<void> = Promise.resolve()
   let rousedUntil = 0
   let closed = false
   const look = async (): Promise<number> => {
-    const queues = [...workers.keys()]
-    if (queues.length === 0) return pauses.atRest
-    const states = await queueStates(database, { queues, soonSeconds: pauses.atRest / 1000 })
+    const states = await queueStates(database, { queues: [...workers.keys()], soonSeconds: pauses.atRest / 1000 })
     for (const { queue, due, lapsed } of states) {
       if (due) for (const id of workers.get(queue) ?? []) jobs.boss.notifyWorker(id)
       if (lapsed) await jobs.boss.supervise(queue)
@@ -41,41 +38,32 @@ export function openWakeups(context: { database: Database; jobs: Jobs; onError: 
     if (states.some(({ soon, lapsed }) => soon || lapsed) || performance.now() < rousedUntil) return pauses.beforeDue
     return states.some(({ due, running }) => due || running) ? pauses.whileRunning : pauses.atRest
   }
-  const run = async () => {
-    next = undefined
-    const pause = await look().catch((error) => {
-      onError(error)
-      return pauses.whileRunning
-    })
-    lookIn(pause)
-  }
   const lookIn = (pause: number) => {
+    clearTimeout(timer)
     if (closed) return
-    const timer = setTimeout(() => {
-      looking = run()
+    timer = setTimeout(() => {
+      looking = look()
+        .catch((error) => {
+          onError(error)
+          return pauses.whileRunning
+        })
+        .then(lookIn)
     }, pause)
-    next = { timer, at: performance.now() + pause }
   }
   lookIn(pauses.beforeDue)
   return {
     subscribe(queue, ids) {
-      const set = workers.get(queue) ?? new Set()
-      workers.set(queue, set)
-      for (const id of ids) set.add(id)
-      return () => {
-        for (const id of ids) set.delete(id)
-        if (set.size === 0) workers.delete(queue)
-      }
+      workers.set(queue, ids)
+      return () => workers.delete(queue)
     },
     rouse() {
+      const isRoused = performance.now() < rousedUntil
       rousedUntil = performance.now() + aftermathMs
-      if (next === undefined || next.at < performance.now() + pauses.beforeDue) return
-      clearTimeout(next.timer)
-      lookIn(pauses.beforeDue)
+      if (!isRoused) lookIn(pauses.beforeDue)
     },
     async close() {
       closed = true
-      clearTimeout(next?.timer)
+      clearTimeout(timer)
       await looking
     },
   }

@@ -8,9 +8,8 @@ import {
   reindexKey,
   reindexStep,
 } from '../../shared/search/index/reindex.ts'
-import { defineWorker } from '../runtime/job-worker.ts'
 import type { Worker } from '../runtime/runtime.ts'
-import { completeAttempts } from '../runtime/work.ts'
+import { completeAttempts, defineWorker } from '../runtime/work.ts'
 
 const outdated = { documents: 'outdated', knowledge_base_id: null } as const
 
@@ -27,7 +26,7 @@ const steps = defineWorker<ReindexJob>({
     const enqueued = job.data.enqueued + step.documents.length
     const progress = { documents, knowledge_base_id, enqueued, outdated: await outdatedDocuments(database) }
     log.info(progress, step.next === null ? 'reindex: all are enqueued' : 'reindex')
-    return 'done'
+    return { outcome: 'done' }
   },
 })
 

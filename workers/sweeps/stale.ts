@@ -24,12 +24,9 @@ export const staleSweep = defineSweep({
   async sweep({ database, jobs }) {
     let enqueued = 0
     for (const projection of projections) {
-      const documents = await laggingDocuments(database, { projection, seconds, limit })
-      enqueued += documents.length
-      for (const [large, some] of Map.groupBy(documents, ({ large }) => large)) {
-        const again = some.map(({ workspace_id, document_id }) => ({ workspace_id, document_id }))
-        await inTransaction(database, (tx) => scheduleAgain({ tx, jobs }, { projection, jobs: again, large }))
-      }
+      const lagging = await laggingDocuments(database, { projection, seconds, limit })
+      enqueued += lagging.length
+      await inTransaction(database, (tx) => scheduleAgain({ tx, jobs }, { projection, jobs: lagging }))
     }
     for (const table of requestedJobTables) {
       const keys = await strandedJobs(database, { table, seconds, limit })

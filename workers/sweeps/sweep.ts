@@ -2,8 +2,8 @@ import type { Config } from '../../shared/config/config.ts'
 import type { Queue } from '../../shared/jobs/queues.ts'
 import { groupOf } from '../../shared/jobs/send.ts'
 import { onBehalfOf } from '../../shared/turns/requester.ts'
-import { defineWorker } from '../runtime/job-worker.ts'
 import type { Runtime, Worker } from '../runtime/runtime.ts'
+import { defineWorker } from '../runtime/work.ts'
 
 /** A sweep: work that is done whenever its cron expression (UTC) is due. */
 export type Sweep = {
@@ -25,7 +25,7 @@ export function defineSweep({ queue, cron, scheduled = () => true, sweep }: Swee
     async run(runtime) {
       const count = await onBehalfOf('', () => sweep(runtime), { mostMs: runtime.config.WORKER_COMPUTE_MS })
       runtime.log.info({ queue: queue.name, count }, 'swept')
-      return 'done'
+      return { outcome: 'done' }
     },
   })
   return {

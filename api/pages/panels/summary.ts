@@ -3,9 +3,8 @@ import { visibleWorkspaces } from '../../../shared/auth/caller.ts'
 import { namesOfUsers } from '../../../shared/auth/queries.ts'
 import type { Queryable } from '../../../shared/database/database.ts'
 import { Refusal } from '../../../shared/errors/errors.ts'
-import { queues } from '../../../shared/jobs/queues.ts'
 import { progressOf } from '../../../shared/jobs/requested/progress.ts'
-import { requestedJobTableOf } from '../../../shared/jobs/requested/tables.ts'
+import { summaryJobs } from '../../../shared/jobs/requested/tables.ts'
 import { configuredModel } from '../../../shared/models/model.ts'
 import { visibleSummaryJob } from '../../../shared/summaries/job-queries.ts'
 import { presentSummaryJob } from '../../../shared/summaries/present.ts'
@@ -42,7 +41,6 @@ type SummaryData = {
 }
 
 const summaryView = view<SummaryData>('summary-panel')
-const table = requestedJobTableOf(queues.summariesModel)
 
 const missingLevel = 'That section or folder is no longer there. This is the summary of the document.'
 
@@ -126,7 +124,7 @@ async function findJob(
   const row = id === null ? null : await visibleSummaryJob(db, { id, workspaceIds: visibleWorkspaces(caller) })
   if (row === null) return null
   const key = { workspace_id: row.workspace_id, job_id: row.id }
-  const job = presentSummaryJob(row, await progressOf(db, { table, key }))
+  const job = presentSummaryJob(row, await progressOf(db, { table: summaryJobs, key }))
   return isDeepStrictEqual(job.target, summary.target) ? job : null
 }
 

@@ -1,7 +1,6 @@
 import Type from 'typebox'
-import { queues } from '../../../shared/jobs/queues.ts'
 import { progressOf } from '../../../shared/jobs/requested/progress.ts'
-import { requestedJobTableOf } from '../../../shared/jobs/requested/tables.ts'
+import { translationJobs } from '../../../shared/jobs/requested/tables.ts'
 import { actorOf } from '../../../shared/localization/audit.ts'
 import { applyJob } from '../../../shared/localization/jobs/apply.ts'
 import { createJob } from '../../../shared/localization/jobs/create.ts'
@@ -14,7 +13,6 @@ import { apiPrefix, route } from '../../http/route.ts'
 import { targetGuard } from './target-guard.ts'
 
 const tag = 'Localization'
-const table = requestedJobTableOf(queues.translationsRun)
 
 const JobParameter = Type.Object({
   id: Type.String({ pattern: `^tjob_${ulidPattern}$`, description: 'translation job id', 'x-error': 'job_not_found' }),
@@ -68,7 +66,7 @@ export const translationJobRoutes = [
     async handle({ db, service, caller, params }) {
       const job = await findJob(db, { caller, id: params.id, config: service.config })
       const key = { workspace_id: job.workspace_id, job_id: job.id }
-      return { data: presentJob(job, service.config, await progressOf(db, { table, key })) }
+      return { data: presentJob(job, service.config, await progressOf(db, { table: translationJobs, key })) }
     },
   }),
 

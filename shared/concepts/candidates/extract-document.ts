@@ -2,12 +2,12 @@ import { type Caller, requireWriter } from '../../auth/caller.ts'
 import type { Ahead } from '../../computations/ahead.ts'
 import type { Queryable, Transaction } from '../../database/database.ts'
 import { documentNotFound, requireDocument } from '../../documents/require.ts'
-import { lockSource, markCurrent } from '../../jobs/projections/queries.ts'
+import { loadSource, lockSource, markCurrent } from '../../jobs/projections/queries.ts'
 import type { DocumentJob } from '../../jobs/queues.ts'
 import { candidateExtraction, extractorVersion } from './extract.ts'
 import { presentCandidates } from './present.ts'
 import { pendingCandidates } from './queries.ts'
-import { loadCandidateSource, writeCandidates } from './refresh.ts'
+import { writeCandidates } from './refresh.ts'
 
 type Extracting = { documentId: string; caller: Caller }
 
@@ -18,7 +18,7 @@ type Extracting = { documentId: string; caller: Caller }
 export async function extractFromDocument({ tx, ahead }: { tx: Transaction; ahead: Ahead }, input: Extracting) {
   const job = await findWritableDocument(tx, input)
   const locked = await lockSource(tx, job)
-  const current = locked && (await loadCandidateSource(tx, job))
+  const current = locked && (await loadSource(tx, job))
   if (current === null) throw documentNotFound(input.documentId, 'document_id')
   const { title, body: text } = current
   const found = await ahead.result(candidateExtraction, { documentId: input.documentId, title, text })

@@ -1,25 +1,15 @@
 import Type, { type Static } from 'typebox'
-import { type Queryable, sql, type Transaction } from '../../database/database.ts'
+import { sql, type Transaction } from '../../database/database.ts'
 import { row } from '../../database/row.ts'
 import { type ProjectionInput, projectionComputation } from '../../jobs/projections/computation.ts'
-import { type DocumentSource, loadSource } from '../../jobs/projections/queries.ts'
+import type { LoadedSource } from '../../jobs/projections/queries.ts'
 import type { DocumentJob } from '../../jobs/queues.ts'
 import { newId } from '../../schema/ids.ts'
 import { extractCandidates, extractorVersion, type FoundCandidate } from './extract.ts'
 import { ReviewStatus } from './schema.ts'
 
-/** A document as the extractor reads it; `projected_seq` is the `body_seq` of the last extraction, null without one. */
-export type CandidateSource = DocumentSource & { body: string; projected_seq: number | null }
-
-/** Reads the title and body from which the candidates of a document follow; null when the document is gone. */
-export async function loadCandidateSource(db: Queryable, job: DocumentJob): Promise<CandidateSource | null> {
-  const projected_seq = await extractedSeq(db, job)
-  const source = await loadSource(db, job)
-  return source && { ...source, projected_seq }
-}
-
 /** Finds the candidates of the document of a job. A thread calls this function by its name. @public */
-export function findCandidates({ source, job }: ProjectionInput<CandidateSource>): FoundCandidate[] {
+export function findCandidates({ source, job }: ProjectionInput<LoadedSource>): FoundCandidate[] {
   return extractCandidates({ documentId: job.document_id, title: source.title, text: source.body })
 }
 
@@ -47,7 +37,7 @@ export type ExtractionCounts = {
 export async function writeCandidates(
   tx: Transaction,
   job: DocumentJob,
-  derived: { source: CandidateSource; result: FoundCandidate[] },
+  derived: { source: LoadedSource; result: FoundCandidate[] },
 ): Promise<ExtractionCounts> {
   const { source, result: found } = derived
   await recordExtraction(tx, job, source.body_seq)
@@ -66,25 +56,6 @@ export async function writeCandidates(
     skipped_rejected: ofStatus('rejected').length,
     skipped_accepted: ofStatus('accepted').length,
   }
-}
-
-const SeqRow = row(Type.Object({ body_seq: Type.Number() }))
-
-// Returns the `body_seq` of the last extraction of a document; null when there was none.
-function extractedSeq(db: Queryable, job: DocumentJob): Promise<number | null> {
-  return db.maybeOneFirst(sql.type(SeqRow)`
-    SELECT body_seq FROM concept_extractions
-    WHERE workspace_id = ${job.workspace_id} AND document_id = ${job.document_id}`)
-}
-
-/**
- * Locks the extraction of a document against every other extraction and returns its `body_seq`; null when there was
- * none.
- */
-export function lockExtraction(tx: Transaction, job: DocumentJob): Promise<number | null> {
-  return tx.maybeOneFirst(sql.type(SeqRow)`
-    SELECT body_seq FROM concept_extractions
-    WHERE workspace_id = ${job.workspace_id} AND document_id = ${job.document_id} FOR UPDATE`)
 }
 
 // Notes the `body_seq` of an extraction. From then on the worker refreshes the candidates of the document. Other

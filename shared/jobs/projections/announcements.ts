@@ -2,15 +2,12 @@ import Type from 'typebox'
 import { type Queryable, sql, type Transaction } from '../../database/database.ts'
 import { row } from '../../database/row.ts'
 
-/**
- * The channel on which workers tell waiting readers that a projection of documents is current. Only projections with
- * `isAnnounced` are announced.
- */
+/** The channel on which workers tell waiting readers that a projection of documents is current. */
 export const currentChannel = 'svc_projections_current'
 
 /**
- * An announcement that a projection of documents has become current, or that the documents are gone. `transactionId` is
- * PostgreSQL's id of the transaction that found this out while it held the locks of the documents.
+ * Says that a projection of documents has become current, or that the documents are gone. `transactionId` is
+ * PostgreSQL's id of the transaction that found this out under the locks of the documents.
  */
 export type CurrentAnnouncement = { projection: string; transactionId: bigint; documentIds: readonly string[] }
 
@@ -22,9 +19,9 @@ export async function transactionIdOf(tx: Transaction): Promise<bigint> {
 }
 
 /**
- * Announces the documents of one round, after its transaction is committed. In PostgreSQL all commits with a NOTIFY
- * wait for each other, until their data are on the disk. So the announcement is a transaction of its own, which does
- * not wait for the disk. A process that dies in between announces nothing, and readers wait for as long as they can.
+ * Announces the documents of a committed round. In PostgreSQL all commits with a NOTIFY wait for each other, until
+ * their data are on the disk. So the announcement is a transaction of its own, which does not wait for the disk. If the
+ * process dies before, readers wait for as long as they can.
  */
 export async function announceCurrent(db: Queryable, announcement: CurrentAnnouncement): Promise<void> {
   const { projection, transactionId, documentIds } = announcement

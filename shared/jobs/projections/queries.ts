@@ -3,6 +3,7 @@ import { prepared, type Queryable, sql, type Transaction } from '../../database/
 import { row } from '../../database/row.ts'
 import { Nullable } from '../../schema/identifiers.ts'
 import type { DocumentJob } from '../queues.ts'
+import { smallLength } from './computation.ts'
 
 const SourceShape = Type.Object({
   version: Type.String(),
@@ -12,11 +13,11 @@ const SourceShape = Type.Object({
   locale: Nullable(Type.String()),
 })
 
-/**
- * The source of a projection apart from the text of the body. Two sources of a document that were read at different
- * times are equal only if nothing has changed in between.
- */
+/** The source of a projection apart from the text of the body. */
 export type DocumentSource = Static<typeof SourceShape>
+
+/** A source with the `body_seq` of the stored data at the load, null when nothing is stored. */
+export type ProjectedSource = LoadedSource & { projected_seq: number | null }
 
 /** The result of one document, with the source from which it was derived. */
 export type Derived<Source, Result> = { job: DocumentJob; source: Source; result: Result }
@@ -30,9 +31,8 @@ export function documentKeys(jobs: readonly DocumentJob[]) {
 const KeyedSource = row(Type.Object({ document_id: Type.String(), ...SourceShape.properties }))
 
 /**
- * Locks documents FOR SHARE in the order of their ids and returns their current sources by id. No write can change a
- * locked source until the transaction ends; other workers can lock it too. A deleted document is left out. Without
- * `wait`, a document that somebody is writing at this moment is left out too.
+ * Locks documents FOR SHARE in the order of their ids and returns their current sources by id, without deleted
+ * documents. Without `wait`, a document that somebody is writing at this moment is left out, too.
  */
 export async function lockSources(
   tx: Transaction,
@@ -49,10 +49,7 @@ export async function lockSources(
   return new Map(sources.map(({ document_id, ...source }) => [document_id, source]))
 }
 
-/**
- * Locks one document FOR SHARE and returns its source; null when the document is gone. Waits for a write of the
- * document.
- */
+/** Locks one document FOR SHARE, behind any write of it, and returns its source; null when the document is gone. */
 export async function lockSource(tx: Transaction, job: DocumentJob): Promise<DocumentSource | null> {
   return (await lockSources(tx, [job], { wait: true })).get(job.document_id) ?? null
 }
@@ -62,7 +59,7 @@ export type LoadedSource = DocumentSource & { body: string }
 
 const KeyedBody = row(Type.Object({ document_id: Type.String(), ...SourceShape.properties, body: Type.String() }))
 
-/** Reads the sources of documents with their bodies, without locks, by id. Deleted documents are left out. */
+/** Reads the sources of documents with their bodies by id, without locks and without deleted documents. */
 export async function loadSources(
   db: Queryable,
   jobs: readonly DocumentJob[],
@@ -77,42 +74,52 @@ export async function loadSources(
   return new Map(sources.map(({ document_id, ...source }) => [document_id, source]))
 }
 
-/** Reads the source of one document with its body, without locks; null when the document is gone. */
+/** Reads the source of one document with its body, without a lock; null when the document is gone. */
 export async function loadSource(db: Queryable, job: DocumentJob): Promise<LoadedSource | null> {
   return (await loadSources(db, [job])).get(job.document_id) ?? null
 }
 
-/** The estimated bytes from which a write takes a body for large. Rounds find smaller ones that are large to them. */
-const largeBytes = 100_000
+/** The condition that the body of a document is large to `projectionComputation`, for a row `d` of `documents`. */
+export const isLarge = sql.fragment`coalesce((
+  SELECT octet_length(b.body) > ${smallLength} FROM document_bodies b
+  WHERE b.workspace_id = d.workspace_id AND b.document_id = d.id AND b.body_seq = d.body_seq), false)`
 
-/** The condition that the body of a document is large, for a row `d` of `documents`. */
-export const isLarge = sql.fragment`d.character_count + 100 * d.node_count > ${largeBytes}`
+/** The table of a projection, and the column with the `body_seq` of the body from which each row was derived. */
+export type StoredIn = { table: string; column?: string }
 
 const SeqRow = row(Type.Object({ document_id: Type.String(), body_seq: Type.Number() }))
 
 /**
- * Locks the rows of `table` that say from which body each document was derived, in the order of document ids. Returns
- * the `body_seq` in `column` by document id. Documents without a row are left out.
+ * Returns the `body_seq` from which a projection of documents was derived, by document id. `lock` locks its rows in the
+ * order of document ids. Documents without a row are left out.
  */
-export async function lockProjected(
-  tx: Transaction,
+export async function projectedSeqs(
+  db: Queryable,
   jobs: readonly DocumentJob[],
-  { table, column = 'body_seq' }: { table: string; column?: string },
+  { table, column = 'body_seq', lock = false }: StoredIn & { lock?: boolean },
 ): Promise<ReadonlyMap<string, number>> {
-  const seqs = await tx.any(
+  const seqs = await db.any(
     prepared(sql.type(SeqRow)`
     SELECT p.document_id, p.${sql.identifier([column])} AS body_seq
     FROM ${documentKeys(jobs)} AS k (workspace_id, document_id)
     JOIN ${sql.identifier([table])} p ON p.workspace_id = k.workspace_id AND p.document_id = k.document_id
-    ORDER BY p.document_id FOR UPDATE OF p`),
+    ORDER BY p.document_id ${lock ? sql.fragment`FOR UPDATE OF p` : sql.fragment``}`),
   )
   return new Map(seqs.map(({ document_id, body_seq }) => [document_id, body_seq]))
 }
 
-/**
- * Deletes the marks by which a projection of documents is stale, because the projection is current now. The caller has
- * locked the rows of the documents by `lockSources`.
- */
+/** Reads the sources of documents as `loadSources` does, with the `body_seq` of the stored data. */
+export async function loadProjectedSources(
+  db: Queryable,
+  jobs: readonly DocumentJob[],
+  storedIn: StoredIn,
+): Promise<ReadonlyMap<string, ProjectedSource>> {
+  const seqs = await projectedSeqs(db, jobs, storedIn)
+  const sources = await loadSources(db, jobs)
+  return new Map(Array.from(sources, ([id, source]) => [id, { ...source, projected_seq: seqs.get(id) ?? null }]))
+}
+
+/** Deletes the marks by which a projection is stale for documents that the caller has locked by `lockSources`. */
 export async function markCurrent(
   tx: Transaction,
   input: { projection: string; jobs: readonly DocumentJob[] },

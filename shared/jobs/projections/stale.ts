@@ -1,26 +1,27 @@
 import { randomUUID } from 'node:crypto'
 import Type, { type Static } from 'typebox'
-import { prepared, type Queryable, sql, type Transaction } from '../../database/database.ts'
+import { foreignStatements, prepared, type Queryable, sql, type Transaction } from '../../database/database.ts'
 import { row } from '../../database/row.ts'
-import { type DocumentChange, type DocumentJob, type DocumentProjection, projections } from '../queues.ts'
-import { type Jobs, type ProjectionJob, sendProjectionJobs } from '../send.ts'
+import {
+  type DocumentChange,
+  type DocumentJob,
+  type DocumentProjection,
+  largeOf,
+  projections,
+  type Queue,
+} from '../queues.ts'
+import { groupOf, type Jobs } from '../send.ts'
 import { isLarge } from './queries.ts'
 
 /** The seconds for which a job waits for further writes of a burst. */
 export const burstSeconds = 0.5
 
-// The milliseconds without a write after which the next write of a document counts as the first write of a burst.
-const quietMs = 1000 * burstSeconds
-
 // While a workspace has at least so many stale documents of a projection, its further jobs let the jobs of other
 // workspaces go first.
 const crowd = 32
 
-/**
- * Documents of one workspace that a write changed, each with the row number of its event. `quiet` is true for the first
- * write of a burst.
- */
-export type ChangedDocuments = {
+/** Documents of one workspace that a write changed. `quiet` is true for the first write of a burst. */
+type ChangedDocuments = {
   workspaceId: string
   documents: readonly { id: string; eventRowNo: number; quiet: boolean }[]
   changes: readonly DocumentChange[]
@@ -28,13 +29,8 @@ export type ChangedDocuments = {
 
 /**
  * Marks every projection that depends on one of the changes as stale and enqueues its jobs, in the transaction of the
- * write. So no write is without its jobs, and no job without its write. A projection with `enrolledIn` is marked only
- * for the documents that this table names.
- *
- * A document that is stale already gets no further job: the writer has locked the document, and the job on its way will
- * lock it too, so that job will see the write. After a quiet moment the job starts at once. A further write of a burst
- * finds the job gone or still there. The next job is held back for half a second and never put off any further, so
- * constant writing cannot starve it.
+ * write. So no write is without its jobs, and no job without its write. `shared/jobs/README.md` explains why a document
+ * that is stale already needs no further job.
  */
 export async function markStale(context: { tx: Transaction; jobs: Jobs }, changed: ChangedDocuments): Promise<void> {
   const { workspaceId, documents, changes } = changed
@@ -68,35 +64,59 @@ export function staleAfterWrite(context: { tx: Transaction; jobs: Jobs }, write:
 
 /** Whether nothing happened to a document for so long that this write counts as the first of a burst. */
 export function isQuiet(before: { updated_at: number }, document: { updated_at: number }): boolean {
-  return document.updated_at - before.updated_at > quietMs
+  return document.updated_at - before.updated_at > 1000 * burstSeconds
 }
 
+const SentRow = row(Type.Object({ job_id: Type.String(), large: Type.Boolean() }))
+
 /**
- * Sends further jobs for documents that are stale and stay stale, in the transaction that completes or gives up their
- * earlier jobs. The marks name the new jobs. A document without a mark, such as in a reindex, gets its job all the
- * same.
+ * Sends further jobs for documents that stay stale, in the transaction that ends their earlier jobs, and names them in
+ * the marks. A document without a mark, such as in a reindex, gets its job all the same. `large` sends it to the queue
+ * of large documents whatever its body.
  */
 export async function scheduleAgain(
   context: { tx: Transaction; jobs: Jobs },
   again: {
     projection: Pick<DocumentProjection, 'name' | 'queue'>
     jobs: readonly DocumentJob[]
-    large: boolean
+    large?: true
     startAfter?: number
     priority?: number
   },
 ): Promise<void> {
   if (again.jobs.length === 0) return
-  const { projection, large, startAfter = 0, priority = 0 } = again
-  const sent = again.jobs.map((data): ProjectionJob => ({ id: randomUUID(), data, large, priority }))
-  const rows = sent.map(({ id, data }) => [id, data.workspace_id, data.document_id])
-  await context.tx.query(
-    prepared(sql.unsafe`
-    UPDATE stale_projections s SET job_id = sent.job_id
-    FROM ${sql.unnest(rows, ['uuid', 'text', 'text'])} AS sent (job_id, workspace_id, document_id)
-    WHERE s.workspace_id = sent.workspace_id AND s.projection = ${projection.name} AND s.document_id = sent.document_id`),
+  const { projection, startAfter = 0, priority = 0 } = again
+  const jobs = new Map(again.jobs.map((data): [string, DocumentJob] => [randomUUID(), data]))
+  const rows = Array.from(jobs, ([id, { workspace_id, document_id }]) => [id, workspace_id, document_id])
+  const sent = await context.tx.any(
+    prepared(sql.type(SentRow)`
+    WITH sent AS MATERIALIZED (
+      SELECT * FROM ${sql.unnest(rows, ['uuid', 'text', 'text'])} AS t (job_id, workspace_id, document_id)
+    ), marked AS (
+      UPDATE stale_projections s SET job_id = sent.job_id FROM sent
+      WHERE s.workspace_id = sent.workspace_id AND s.projection = ${projection.name} AND s.document_id = sent.document_id
+    )
+    SELECT job_id, ${isLarge} AS large
+    FROM sent JOIN documents d ON d.workspace_id = sent.workspace_id AND d.id = sent.document_id`),
   )
-  await sendProjectionJobs(context, { queue: projection.queue, sent, startAfter })
+  const further = sent.flatMap(({ job_id: id, large }) => {
+    const data = jobs.get(id)
+    return data === undefined ? [] : [{ id, data, large: again.large ?? large, priority }]
+  })
+  await sendProjectionJobs(context, { queue: projection.queue, sent: further, startAfter })
+}
+
+type ProjectionJob = { id: string; data: DocumentJob; large: boolean; priority: number }
+
+async function sendProjectionJobs(
+  context: { tx: Transaction; jobs: Jobs },
+  { queue, sent, startAfter = 0 }: { queue: Queue<DocumentJob>; sent: readonly ProjectionJob[]; startAfter?: number },
+): Promise<void> {
+  const db = foreignStatements(context.tx)
+  for (const [large, some] of Map.groupBy(sent, ({ large }) => large)) {
+    const rows = some.map(({ id, data, priority }) => ({ id, data, priority, startAfter, group: groupOf(data) }))
+    await context.jobs.boss.insert(large ? largeOf(queue).name : queue.name, rows, { db })
+  }
 }
 
 /** Says that no job of a document is on its way any more, so that the next write sends a job. */
@@ -118,8 +138,8 @@ const UnscheduledShape = Type.Object({
   crowded: Type.Boolean(),
 })
 
-// Marks the documents that take part in each projection, and returns the marks that had no job. Counting stops at a
-// crowd. Marks are made in the order of their keys, so that two writers of the same documents cannot deadlock.
+// Marks the documents that take part in each projection, and returns the marks that had no job. Marks are made in the
+// order of their keys, so that two writers of the same documents cannot deadlock.
 function mark(
   tx: Transaction,
   input: { workspaceId: string; projections: readonly DocumentProjection[]; documents: ChangedDocuments['documents'] },

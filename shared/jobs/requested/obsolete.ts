@@ -1,13 +1,6 @@
-import type { FragmentSqlToken } from 'slonik'
+import type { ArraySqlToken, FragmentSqlToken } from 'slonik'
 import { prepared, sql, type Transaction } from '../../database/database.ts'
 import { type RequestedJobTable, requestedJobTables } from './tables.ts'
-
-/** What open jobs can work on: documents by id, folders and knowledge bases by number. */
-type RequestedJobSources = { workspaceId: string } & (
-  | { documents: readonly string[] }
-  | { folders: readonly number[] }
-  | { knowledgeBases: readonly number[] }
-)
 
 /**
  * The condition that an open job has the body of a document as its source. The arguments are SQL for the workspace and
@@ -34,61 +27,49 @@ export async function endJobsOfChangedBody(
   write: { document: { workspace_id: string; id: string }; hasOpenJobs: boolean },
 ): Promise<void> {
   if (!write.hasOpenJobs) return
-  const sources = { workspaceId: write.document.workspace_id, documents: [write.document.id] }
-  await end(tx, sources, (table) => ({ columns: table.changed, reason: table.reasons.changed }))
-}
-
-/** What a deletion takes along; an empty list where nothing of a kind was deleted. */
-type Deleted = {
-  workspaceId: string
-  documents: readonly { id: string }[]
-  folders: readonly number[]
-  knowledgeBases: readonly number[]
+  const { workspace_id, id } = write.document
+  await end(tx, workspace_id, ({ changed, reasons }) => [reasons.changed, named(changed, sql.array([id], 'text'))])
 }
 
 /** A consequence of deletions: ends the open jobs whose target or source was deleted. */
-export async function endJobsOfDeleted({ tx }: { tx: Transaction }, deleted: Deleted): Promise<void> {
-  const { workspaceId, folders, knowledgeBases } = deleted
-  const documents = deleted.documents.map(({ id }) => id)
-  if (documents.length > 0) await endOfDeleted(tx, { workspaceId, documents })
-  if (folders.length > 0) await endOfDeleted(tx, { workspaceId, folders })
-  if (knowledgeBases.length > 0) await endOfDeleted(tx, { workspaceId, knowledgeBases })
+export async function endJobsOfDeleted(
+  { tx }: { tx: Transaction },
+  deleted: {
+    workspaceId: string
+    documents: readonly { id: string }[]
+    folders: readonly number[]
+    knowledgeBases: readonly number[]
+  },
+): Promise<void> {
+  const ids = deleted.documents.map(({ id }) => id)
+  await end(tx, deleted.workspaceId, ({ deleted: { documents, folders, knowledgeBases }, reasons }) => [
+    reasons.deleted,
+    [
+      ...named(documents, sql.array(ids, 'text')),
+      ...named(folders, sql.array([...deleted.folders], 'int8')),
+      ...named(knowledgeBases, sql.array([...deleted.knowledgeBases], 'int8')),
+    ],
+  ])
 }
 
-async function endOfDeleted(tx: Transaction, sources: RequestedJobSources): Promise<void> {
-  await end(tx, sources, (table) => ({ columns: deletedColumns(table, sources), reason: table.reasons.deleted }))
+// The conditions that one of the columns names one of the ids.
+function named(columns: readonly string[], ids: ArraySqlToken): FragmentSqlToken[] {
+  return columns.map((column) => sql.fragment`${sql.identifier([column])} = ANY(${ids})`)
 }
 
-function deletedColumns({ deleted }: RequestedJobTable, sources: RequestedJobSources): readonly string[] {
-  if ('documents' in sources) return deleted.documents
-  return 'folders' in sources ? deleted.folders : deleted.knowledgeBases
-}
-
+// Ends the open jobs of each table that meet one of its conditions, for its reason, by one statement.
 async function end(
   tx: Transaction,
-  sources: RequestedJobSources,
-  matched: (table: RequestedJobTable) => { columns: readonly string[]; reason: string },
+  workspaceId: string,
+  matched: (table: RequestedJobTable) => [reason: string, conditions: FragmentSqlToken[]],
 ): Promise<void> {
-  const ids = idsOf(sources)
-  const statements = requestedJobTables.flatMap((table) => {
-    const { columns, reason } = matched(table)
-    if (columns.length === 0) return []
-    const conditions = columns.map((column) => sql.fragment`${sql.identifier([column])} = ANY(${ids})`)
-    return [
-      sql.fragment`UPDATE ${sql.identifier([table.name])}
-        SET status = 'obsolete', obsolete_reason = ${reason}, finished_at = clock_timestamp()
-        WHERE workspace_id = ${sources.workspaceId} AND finished_at IS NULL
-          AND (${sql.join(conditions, sql.fragment` OR `)})`,
-    ]
+  const statements = requestedJobTables.map((table) => {
+    const [reason, conditions] = matched(table)
+    return sql.fragment`${sql.identifier([`${table.name}_ended`])} AS (
+      UPDATE ${sql.identifier([table.name])}
+      SET status = 'obsolete', obsolete_reason = ${reason}, finished_at = clock_timestamp()
+      WHERE workspace_id = ${workspaceId} AND finished_at IS NULL
+        AND (${sql.join(conditions, sql.fragment` OR `)}))`
   })
-  const [first, ...others] = statements
-  if (first === undefined) return
-  const named = others.map((statement, index) => sql.fragment`${sql.identifier([`also_${index}`])} AS (${statement})`)
-  const also = named.length === 0 ? sql.fragment`` : sql.fragment`WITH ${sql.join(named, sql.fragment`, `)} `
-  await tx.query(prepared(sql.unsafe`${also}${first}`))
-}
-
-function idsOf(sources: RequestedJobSources) {
-  if ('documents' in sources) return sql.array([...sources.documents], 'text')
-  return sql.array([...('folders' in sources ? sources.folders : sources.knowledgeBases)], 'int8')
+  await tx.query(prepared(sql.unsafe`WITH ${sql.join(statements, sql.fragment`, `)} SELECT`))
 }

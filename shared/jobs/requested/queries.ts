@@ -10,29 +10,23 @@ import type { RequestedJobTable } from './tables.ts'
 /** The table and the key of the row of a job. */
 export type RequestedJobRow = { table: RequestedJobTable; key: RequestedJobKey }
 
-/**
- * One attempt of one worker at a job. `attempt` is its name, `<id of the job in pg-boss>:<retry count>`. An attempt is
- * fenced when the row of the job names another attempt by now.
- */
-export type RequestedJobAttempt = RequestedJobRow & { attempt: string }
+/** One attempt of one worker at a job, and its name (`attemptOf`). */
+export type RequestedJobAttempt = RequestedJobRow & { attempt: string | null }
 
 const tableOf = ({ table }: RequestedJobRow) => sql.identifier([table.name])
 
-/**
- * Returns the name of an attempt at a job of pg-boss, `<id>:<retry count>`. The column `attempt` and advisory locks
- * carry this name.
- */
+/** The name of an attempt at a job of pg-boss, `<id>:<retry count>`, which the column `attempt` keeps. */
 export function attemptOf(job: Pick<Job, 'id' | 'retryCount'>): string {
   return `${job.id}:${job.retryCount}`
 }
 
 /**
- * Claims an open job for an attempt. Returns false when the job has ended. Also returns false when pg-boss has given
- * the job to another attempt: a worker that was only asleep cannot take the job back.
+ * Claims an open job for an attempt. Returns false when the job has ended, or when pg-boss has given it to another
+ * attempt, so that a worker that was only asleep cannot take the job back.
  */
 export async function claim(
   db: Queryable,
-  input: RequestedJobAttempt & { queue: string; job: Pick<Job, 'id' | 'retryCount'> },
+  input: RequestedJobAttempt & { job: Pick<Job, 'id' | 'retryCount'> },
 ): Promise<boolean> {
   const { key } = input
   const result = await db.query(
@@ -40,7 +34,7 @@ export async function claim(
     UPDATE ${tableOf(input)} SET status = 'running', attempt = ${input.attempt},
       started_at = coalesce(started_at, clock_timestamp())
     WHERE workspace_id = ${key.workspace_id} AND id = ${key.job_id} AND finished_at IS NULL
-      AND ${isRunning(input)}`),
+      AND ${isRunning({ queue: input.table.queue.name, job: input.job })}`),
   )
   return result.rowCount === 1
 }

@@ -124,7 +124,7 @@ export function computeIndex(job: DocumentJob, source: IndexSource): IndexChange
 
 /**
  * Writes the computed changes of indexes. The caller must have locked the rows of these documents in
- * `search_documents`, by `lockIndexes`.
+ * `search_documents`.
  */
 export async function writeIndexes(
   tx: Transaction,

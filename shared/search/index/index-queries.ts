@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { prepared, type Queryable, sql, type Transaction } from '../../database/database.ts'
 import { row } from '../../database/row.ts'
-import { documentKeys, lockProjected } from '../../jobs/projections/queries.ts'
+import { documentKeys } from '../../jobs/projections/queries.ts'
 import type { DocumentJob } from '../../jobs/queues.ts'
 import type { SearchOutline } from './outline.ts'
 
@@ -48,14 +48,6 @@ function withBlockIds({ blocks, places }: { blocks: readonly IndexedBlock[]; pla
   if (places === null) return blocks
   const ids = new Map(places.ords.map((ord, index) => [ord, places.block_ids[index] ?? null]))
   return blocks.map((block) => ({ ...block, block_id: ids.get(block.ord) ?? null }))
-}
-
-/**
- * Locks the rows of documents in `search_documents`, in the order of the document ids. Returns the `body_seq` of each
- * index by document id.
- */
-export function lockIndexes(tx: Transaction, jobs: readonly DocumentJob[]): Promise<ReadonlyMap<string, number>> {
-  return lockProjected(tx, jobs, { table: 'search_documents' })
 }
 
 /** A state of a document from which the index of the document was made. */

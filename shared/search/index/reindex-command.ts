@@ -1,7 +1,7 @@
 import { readConfig } from '../../config/config.ts'
 import { openDatabase } from '../../database/database.ts'
 import { queues } from '../../jobs/queues.ts'
-import { openJobs } from '../../jobs/send.ts'
+import { groupOf, openJobs } from '../../jobs/send.ts'
 import { runCommandLine, UsageError } from '../../process/command-line.ts'
 import { databaseUrlBesideService } from '../../start/embedded-postgres.ts'
 import { firstStep, reindexKey } from './reindex.ts'
@@ -27,7 +27,8 @@ async function enqueue(request: Parameters<typeof firstStep>[0]): Promise<string
   const database = await openDatabase({ url: databaseUrlBesideService(readConfig()), kind: 'whole', poolSize: 1 })
   const errors: Error[] = []
   const jobs = await openJobs({ database, onError: (error) => errors.push(error) })
-  const id = await jobs.boss.send(queues.searchReindex.name, firstStep(request), { singletonKey: reindexKey(request) })
+  const options = { singletonKey: reindexKey(request), group: groupOf({}) }
+  const id = await jobs.boss.send(queues.searchReindex.name, firstStep(request), options)
   await jobs.stop()
   await database.end()
   if (errors[0]) throw errors[0]

@@ -1,10 +1,10 @@
 import Type, { type Static } from 'typebox'
 import { foreignStatements, type Queryable, sql, type Transaction } from '../../database/database.ts'
 import { row } from '../../database/row.ts'
-import { isLarge } from '../../jobs/projections/queries.ts'
+import { scheduleAgain } from '../../jobs/projections/stale.ts'
 import { queues, type ReindexJob } from '../../jobs/queues.ts'
 import { waitingJobs } from '../../jobs/reads.ts'
-import { groupOf, type Jobs, sendProjectionJobs } from '../../jobs/send.ts'
+import { groupOf, type Jobs } from '../../jobs/send.ts'
 import { tokeniserEpoch } from '../text/tokenise.ts'
 
 // The number of documents of a step. While at least so many jobs wait in the queue of the index, a step enqueues no
@@ -53,8 +53,9 @@ export async function enqueueStep(
   { job, step }: { job: ReindexJob; step: ReindexStep },
 ): Promise<void> {
   const rebuild = job.documents === 'all'
-  const sent = step.documents.map(({ large, ...key }) => ({ data: { ...key, rebuild }, large, priority: -2 }))
-  await sendProjectionJobs(context, { queue: queues.searchIndex, sent })
+  const again = step.documents.map((key) => ({ ...key, rebuild }))
+  const projection = { ...queues.searchIndex.projection, queue: queues.searchIndex }
+  await scheduleAgain(context, { projection, jobs: again, priority: -2 })
   if (step.next === null) return
   const options = { singletonKey: reindexKey(job), startAfter: pauseSeconds, group: groupOf(step.next) }
   await context.jobs.boss.send(queues.searchReindex.name, step.next, { db: foreignStatements(context.tx), ...options })
@@ -69,14 +70,13 @@ export function outdatedDocuments(db: Queryable): Promise<number> {
     SELECT count(*) FROM search_documents WHERE epoch < ${tokeniserEpoch} OR epoch > ${tokeniserEpoch}`)
 }
 
-const KeyShape = Type.Object({ workspace_id: Type.String(), document_id: Type.String(), large: Type.Boolean() })
+const KeyShape = Type.Object({ workspace_id: Type.String(), document_id: Type.String() })
 type DocumentKey = Static<typeof KeyShape>
 
 // Documents that a later version of the tokeniser indexed are left to the processes of that version.
 function documentsToReindex(db: Queryable, { documents, knowledge_base_id, after }: ReindexJob) {
   return db.any(sql.type(row(KeyShape))`
-    SELECT d.workspace_id, d.id AS document_id, ${isLarge} AS large
-    FROM documents d
+    SELECT d.workspace_id, d.id AS document_id FROM documents d
     LEFT JOIN search_documents s ON s.workspace_id = d.workspace_id AND s.document_id = d.id
     WHERE (d.workspace_id, d.id) > (${after?.workspace_id ?? ''}, ${after?.document_id ?? ''})
       AND (${knowledge_base_id}::bigint IS NULL OR d.knowledge_base_id = ${knowledge_base_id})

@@ -3,8 +3,8 @@ import pg from 'pg'
 import { readConfig } from '../../../shared/config/config.ts'
 import { queues } from '../../../shared/jobs/queues.ts'
 import { createLogger } from '../../../shared/process/log.ts'
-import { defineWorker } from '../../../workers/runtime/job-worker.ts'
 import { openRuntime } from '../../../workers/runtime/runtime.ts'
+import { defineWorker } from '../../../workers/runtime/work.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 import { until } from '../../support/site.ts'
 import { t } from '../../support/tap.ts'
@@ -28,7 +28,7 @@ t.test('a job that takes long is left alone, also when its connections are cut o
       // The job takes longer than other workers wait for a heartbeat.
       await sleep(15_000)
       done += 1
-      return 'done'
+      return { outcome: 'done' }
     },
   })
   for (let copy = 0; copy < 2; copy += 1) {

@@ -6,7 +6,7 @@ import { inTransaction, sql, type Transaction } from '../../../shared/database/d
 import { row } from '../../../shared/database/row.ts'
 import { deadLetterOf, queues } from '../../../shared/jobs/queues.ts'
 import { queueLoads, queueStates } from '../../../shared/jobs/reads.ts'
-import { defineWorker } from '../../../workers/runtime/job-worker.ts'
+import { defineWorker } from '../../../workers/runtime/work.ts'
 import { retentionSweep } from '../../../workers/sweeps/retention.ts'
 import { workersOf, workerTypes } from '../../../workers/types.ts'
 import { serverVariable } from '../../support/postgres.ts'
@@ -116,7 +116,7 @@ async function workOn(t: Test, service: TestService, { failures }: { failures: n
         SELECT extract(epoch FROM started_on - start_after)::float8 AS late FROM pgboss.job WHERE id = ${job.id}`)
       starts.push({ attempt: job.retryCount, late })
       if (starts.length <= failures) throw new Error('out of order')
-      return 'done'
+      return { outcome: 'done' }
     },
   })
   await startWorkers(t, service, [worker])
