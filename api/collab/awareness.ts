@@ -42,8 +42,7 @@ export function nameStates(inbound: { states: ClientStates; connection: EditorCo
   const { states, connection, document } = inbound
   const { author } = connection.context.editor
   dropOwnState(states)
-  const own = clientIds.get(connection) ?? new Set()
-  clientIds.set(connection, own)
+  const own = ownClientIds(connection)
   for (const [clientId, state] of states) {
     const isKnown = own.has(clientId) || own.size < mostClientIds
     const isOwn = isKnown && belongsTo(document, { clientId, userId: author.id })
@@ -53,11 +52,32 @@ export function nameStates(inbound: { states: ClientStates; connection: EditorCo
       continue
     }
     own.add(clientId)
+    ownersIn(document).set(clientId, connection)
     state['user'] = { ...author }
   }
 }
 
-const clientIds = new WeakMap<object, Set<number>>()
+const clientIds = new WeakMap<EditorConnection, Set<number>>()
+const owners = new WeakMap<Document, Map<number, EditorConnection>>()
+
+// The client ids that a connection has used. They are free for others when it closes.
+function ownClientIds(connection: EditorConnection): Set<number> {
+  const known = clientIds.get(connection)
+  if (known !== undefined) return known
+  const own = new Set<number>()
+  clientIds.set(connection, own)
+  const ofDocument = ownersIn(connection.document)
+  connection.onClose(() => {
+    for (const clientId of own) if (ofDocument.get(clientId) === connection) ofDocument.delete(clientId)
+  })
+  return own
+}
+
+function ownersIn(document: Document): Map<number, EditorConnection> {
+  const known = owners.get(document) ?? new Map<number, EditorConnection>()
+  owners.set(document, known)
+  return known
+}
 
 // Hocuspocus collects the states of a message in an object that begins with an empty state of its own.
 function dropOwnState(states: ClientStates): void {
@@ -74,9 +94,12 @@ function isDeeperThan(levels: number, value: unknown): boolean {
 
 /**
  * Whether nobody uses the client id, or the same user. A client that connects anew keeps its id, while its state from
- * the connection before is still there, on this process or another.
+ * the connection before is still there, on this process or another. The id of an open connection stays its own when its
+ * state has vanished, as that of a page in the background does.
  */
 export function belongsTo(document: Document, { clientId, userId }: { clientId: number; userId: string }): boolean {
+  const owner = ownersIn(document).get(clientId)?.context.editor.userId
+  if (owner !== undefined && owner !== userId) return false
   const state = document.awareness.getStates().get(clientId)
   return state === undefined || state['user']?.id === userId
 }

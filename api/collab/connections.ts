@@ -34,7 +34,8 @@ export function mostOfUser({ COLLAB_MAX_CONNECTIONS: most }: Pick<Config, 'COLLA
 export class Connections {
   readonly #context: Context
   readonly #open = new Set<EditorConnection>()
-  readonly #ofDocument = new Counts()
+  /** The connections to each document, in the order in which they were opened. */
+  readonly #ofDocument = new Map<string, Set<EditorConnection>>()
   readonly #ofSocket = new Counts()
   readonly #ofUser = new Counts()
   #timer: NodeJS.Timeout | undefined
@@ -48,44 +49,54 @@ export class Connections {
     return this.#open.size
   }
 
-  /** Throws a Denial when one more connection of the socket or to the document would be too many. */
-  admit(wanted: { documentId: string; socketId: string }): void {
-    const { COLLAB_MAX_CONNECTIONS: most, COLLAB_MAX_CONNECTIONS_PER_DOCUMENT: mostOfDocument } = this.#context.config
+  /** Throws a Denial when one more connection of the socket would be too many. */
+  admit(socketId: string): void {
     const isFull =
-      this.size >= most ||
-      this.#ofDocument.of(wanted.documentId) >= mostOfDocument ||
-      this.#ofSocket.of(wanted.socketId) >= documentsPerSocket
+      this.size >= this.#context.config.COLLAB_MAX_CONNECTIONS || this.#ofSocket.of(socketId) >= documentsPerSocket
     if (isFull) throw new Denial('too_many_connections')
   }
 
-  /** Throws a Denial when one more connection of the user would be too many. */
-  admitUser(userId: string): void {
+  /**
+   * Throws a Denial when one more connection of the user, or of the user to the document, would be too many. Returns
+   * the connection that has to make room in a full document: the newest of the user who has most. Undefined while there
+   * is room.
+   */
+  admitUser({ userId, documentId }: { userId: string; documentId: string }): EditorConnection | undefined {
     if (this.#ofUser.of(userId) >= mostOfUser(this.#context.config)) throw new Denial('too_many_connections')
+    const open = [...(this.#ofDocument.get(documentId) ?? [])]
+    if (open.length < this.#context.config.COLLAB_MAX_CONNECTIONS_PER_DOCUMENT) return undefined
+    const byUser = Map.groupBy(open, ({ context }) => context.editor.userId)
+    const [most = []] = [...byUser.values()].sort((a, b) => b.length - a.length)
+    if (most.length <= (byUser.get(userId)?.length ?? 0) + 1) throw new Denial('too_many_connections')
+    return most.at(-1)
   }
 
   /**
    * Takes up a connection that is open, until it closes. Connections are opened at the same time, so the limits are
-   * looked at once more: a connection that is one too many is closed.
+   * looked at once more: a connection that is one too many is closed, this one or that of another user.
    */
   add(connection: EditorConnection): void {
     const documentId = connection.document.name
     const { socketId } = connection
     const { userId } = connection.context.editor
     try {
-      this.admit({ documentId, socketId })
-      this.admitUser(userId)
+      this.admit(socketId)
+      const tooMany = this.admitUser({ userId, documentId })
+      if (tooMany !== undefined) closeConnection(tooMany, 'too_many_connections')
     } catch (error) {
       if (!(error instanceof Denial)) throw error
       closeConnection(connection, error.reason)
       return
     }
     this.#open.add(connection)
-    this.#ofDocument.add(documentId, 1)
+    const ofDocument = this.#ofDocument.get(documentId) ?? new Set()
+    this.#ofDocument.set(documentId, ofDocument.add(connection))
     this.#ofSocket.add(socketId, 1)
     this.#ofUser.add(userId, 1)
     connection.onClose(() => {
       if (!this.#open.delete(connection)) return
-      this.#ofDocument.add(documentId, -1)
+      ofDocument.delete(connection)
+      if (ofDocument.size === 0) this.#ofDocument.delete(documentId)
       this.#ofSocket.add(socketId, -1)
       this.#ofUser.add(userId, -1)
     })

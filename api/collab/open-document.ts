@@ -1,5 +1,6 @@
 import type { Connection, Document } from '@hocuspocus/server'
 import * as Y from 'yjs'
+import { RefusedBody } from '../../shared/body/live/flush.ts'
 import type { DocumentKey } from '../../shared/body/live/queries.ts'
 import type { LiveReplica } from '../../shared/body/live/replica.ts'
 import type { ClientUpdate } from '../../shared/body/yjs/client-update.ts'
@@ -134,9 +135,9 @@ export class OpenDocument {
     return this.#text.isOurs
   }
 
-  /** The reason why an update of so many bytes cannot be taken now; null when there is room for it. */
-  fullFor(bytes: number): ErrorCode | null {
-    return this.#text.fullFor(bytes)
+  /** The reason why an update of so many bytes of a user cannot be taken now; null when there is room for it. */
+  fullFor(bytes: number, userId: string): ErrorCode | null {
+    return this.#text.fullFor(bytes, userId)
   }
 
   /** Whether the typed text of this process is stored, and the history has what it should keep. */
@@ -256,12 +257,15 @@ export class OpenDocument {
   #failed(error: unknown): { isRefusal: boolean } {
     if (this.#isClosed) return { isRefusal: false }
     const reason: ErrorCode = error instanceof Refusal ? error.code : 'service_unavailable'
+    const block = error instanceof RefusedBody ? error.block : null
     if (reason === 'document_not_found') this.#deleted()
     // The watch of the database logs its outages, once for all documents.
     else if (this.#schedule.failures === 1 && !isOutage(error)) {
-      this.#context.log.warn({ err: error, document_id: this.key.id }, 'an open document could not be stored or read')
+      const { id: document_id, workspace_id } = this.key
+      const message = 'an open document could not be stored or read'
+      this.#context.log.warn({ err: error, document_id, workspace_id, block_id: block?.block_id }, message)
     }
-    if (this.#text.isPending) this.#status.tellUnsaved(reason)
+    if (this.#text.isPending) this.#status.tellUnsaved(reason, block)
     const isRefusal = reason !== 'service_unavailable'
     if (isRefusal) this.#text.refused(reason)
     return { isRefusal }

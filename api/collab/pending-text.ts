@@ -1,21 +1,23 @@
 /** The pauses after which typed text is stored, in milliseconds: without further typing, and at most. */
 export type FlushPauses = { debounceMs: number; maxDebounceMs: number }
 
+type TypedUpdate = { update: Uint8Array; userId: string }
+
 /**
  * The updates of one document that no commit has stored yet, in the order of their arrival. A flush takes all of them,
  * and they stay here until the flush has stored them or has failed.
  */
 export class PendingText {
-  readonly #onBytes: (change: number) => void
-  #updates: Uint8Array[] = []
+  readonly #onBytes: (change: number, userId: string) => void
+  #updates: TypedUpdate[] = []
   #bytes = 0
   /** How many of the updates a flush has taken. */
   #taken = 0
   #firstAt = 0
   #lastAt = 0
 
-  /** `onBytes` is told by how many bytes the text has grown; a negative number when text is forgotten. */
-  constructor(onBytes: (change: number) => void) {
+  /** `onBytes` is told by how many bytes the text of a user has grown; a negative number when text is forgotten. */
+  constructor(onBytes: (change: number, userId: string) => void) {
     this.#onBytes = onBytes
   }
 
@@ -25,7 +27,7 @@ export class PendingText {
 
   /** All updates, including those that a flush has taken. */
   get updates(): readonly Uint8Array[] {
-    return this.#updates
+    return this.#updates.map(({ update }) => update)
   }
 
   /** The bytes of all updates, including those that a flush has taken. */
@@ -33,11 +35,12 @@ export class PendingText {
     return this.#bytes
   }
 
-  add(update: Uint8Array): void {
+  /** Adds an update that a user has typed; the id is empty when nobody is known. */
+  add(update: Uint8Array, userId: string): void {
     this.#lastAt = performance.now()
     if (this.#updates.length === this.#taken) this.#firstAt = this.#lastAt
-    this.#updates.push(update)
-    this.#count(update.byteLength)
+    this.#updates.push({ update, userId })
+    this.#count(update.byteLength, userId)
   }
 
   /** When the updates have to be stored, in milliseconds of `performance.now()`. */
@@ -48,25 +51,26 @@ export class PendingText {
   /** Takes all updates for a flush. */
   take(): readonly Uint8Array[] {
     this.#taken = this.#updates.length
-    return this.#updates.slice()
+    return this.updates
   }
 
   /** Forgets the updates that the flush has taken and stored. */
   stored(): void {
-    const stored = this.#updates.splice(0, this.#taken)
-    this.#taken = 0
-    this.#count(-stored.reduce((sum, { byteLength }) => sum + byteLength, 0))
+    this.#forget(this.#updates.splice(0, this.#taken))
   }
 
   /** Forgets all updates. */
   clear(): void {
-    this.#updates = []
-    this.#taken = 0
-    this.#count(-this.#bytes)
+    this.#forget(this.#updates.splice(0))
   }
 
-  #count(bytes: number): void {
+  #forget(updates: readonly TypedUpdate[]): void {
+    this.#taken = 0
+    for (const { update, userId } of updates) this.#count(-update.byteLength, userId)
+  }
+
+  #count(bytes: number, userId: string): void {
     this.#bytes += bytes
-    this.#onBytes(bytes)
+    this.#onBytes(bytes, userId)
   }
 }

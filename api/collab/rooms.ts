@@ -158,18 +158,18 @@ export class Rooms {
     context: client,
   }: onAuthenticatePayload) {
     if (this.#isEnding) throw new Denial('service_unavailable')
-    this.#connections.admit({ documentId, socketId })
+    this.#connections.admit(socketId)
     const { origin, socket } = client as ConnectionContext
-    const context = { ...this.#parts, admitUser: (userId: string) => this.#admitUser(userId) }
+    const context = { ...this.#parts, admitUser: (userId: string) => this.#admitUser({ userId, documentId }) }
     const editor = await authenticateEditor(context, { token, documentId, origin, address: socket.address })
     connectionConfig.readOnly = editor.readOnly
     socket.authenticated()
     return { editor }
   }
 
-  async #admitUser(userId: string): Promise<void> {
-    this.#connections.admitUser(userId)
-    await this.#gate.admit(userId)
+  async #admitUser(attempt: { userId: string; documentId: string }): Promise<void> {
+    this.#connections.admitUser(attempt)
+    await this.#gate.admit(attempt.userId)
   }
 
   async #load(live: Document, editor: Editor): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Connection, Document } from '@hocuspocus/server'
 import { decodeStateVector, encodeStateVector } from 'yjs'
+import type { LongestChange } from '../../shared/body/live/flush.ts'
 import type { LiveReplica } from '../../shared/body/live/replica.ts'
 import type { LostText } from '../../shared/body/yjs/rescue.ts'
 import type { ErrorCode } from '../../shared/errors/errors.ts'
@@ -52,9 +53,9 @@ export class SaveStatus {
     if (!this.#toldComplete) this.tell(true)
   }
 
-  /** Tells all editors that a commit was refused or has failed. */
-  tellUnsaved(reason: ErrorCode): void {
-    this.#live.broadcastStateless(unsavedMessage(reason))
+  /** Tells all editors that a commit was refused, perhaps because of a block, or has failed. */
+  tellUnsaved(reason: ErrorCode, block: LongestChange | null): void {
+    this.#live.broadcastStateless(unsavedMessage(reason, block))
   }
 
   // A large state vector is told for the clients that are in the document now, which are those that show a cursor.
@@ -75,8 +76,8 @@ export class SaveStatus {
 const largestStateVector = 8 * 1024
 
 /** The message to editors whose text is not stored. `reason` is a code of the error catalogue. */
-export function unsavedMessage(reason: ErrorCode): string {
-  return JSON.stringify({ type: 'unsaved', reason })
+export function unsavedMessage(reason: ErrorCode, block: LongestChange | null = null): string {
+  return JSON.stringify({ type: 'unsaved', reason, ...block })
 }
 
 /** The message to the editor whose late text could not be put into its block any more. */

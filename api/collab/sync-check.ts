@@ -37,7 +37,7 @@ export async function checkSync(connection: EditorConnection, message: SyncMessa
   // An editor that comes back learns whether its text is stored, after it has learned that its text has arrived.
   if (type === messageYjsSyncStep2) setImmediate(() => opened.greet(connection))
   if (connection.readOnly) return
-  const reason = opened.fullFor(payload.byteLength)
+  const reason = opened.fullFor(payload.byteLength, connection.context.editor.userId)
   if (reason !== null) {
     connection.sendStateless(unsavedMessage(reason))
     sendAway(connection, metrics)

@@ -36,10 +36,16 @@ export class UnstoredText {
   #takeOvers = 0
   /** The first refusal since text was stored last, and the bytes that were pending then. */
   #refused: { reason: ErrorCode; bytes: number } | null = null
+  /** The pending bytes that the room counts as refused. */
+  #refusedBytes = 0
 
   constructor(options: Options) {
     this.#options = options
-    this.#pending = new PendingText((change) => options.room.add(options.workspaceId, change))
+    const { workspaceId, room } = options
+    this.#pending = new PendingText((change, userId) => {
+      room.add({ workspaceId, userId }, change)
+      this.#countRefused()
+    })
   }
 
   /** The pending updates, in the order of their arrival. */
@@ -75,13 +81,13 @@ export class UnstoredText {
   /** Adds an update that was typed here, by a user if that is known. */
   type(update: Uint8Array, userId: string | undefined): void {
     this.#typist = userId ?? this.#typist
-    this.#pending.add(update)
+    this.#pending.add(update, userId ?? '')
     this.#relay?.send(update, this.#typist)
   }
 
   /** Adds pending text that other processes need not get. */
   regain(update: Uint8Array): void {
-    this.#pending.add(update)
+    this.#pending.add(update, '')
   }
 
   /** Notes that a process is gone without having stored its text. All processes that have the text store it. */
@@ -94,12 +100,15 @@ export class UnstoredText {
     return this.#pending.dueAt(pauses)
   }
 
-  /** The reason why an update of so many bytes cannot be taken now; null when there is room for it. */
-  fullFor(bytes: number): ErrorCode | null {
+  /** The reason why an update of so many bytes of a user cannot be taken now; null when there is room for it. */
+  fullFor(bytes: number, userId: string): ErrorCode | null {
     const { room, workspaceId, mostPending } = this.#options
     const all = this.#pending.bytes + bytes
-    if (this.#refused !== null && all > this.#refused.bytes + mostAfterRefusal) return this.#refused.reason
-    return all <= mostPending && room.takes(workspaceId, bytes) ? null : 'service_unavailable'
+    if (this.#refused !== null) {
+      if (all > this.#refused.bytes + mostAfterRefusal) return this.#refused.reason
+      return room.takesRefused(workspaceId, bytes) ? null : 'service_unavailable'
+    }
+    return all <= mostPending && room.takes({ workspaceId, userId }, bytes) ? null : 'service_unavailable'
   }
 
   /**
@@ -119,6 +128,7 @@ export class UnstoredText {
         relayed?.stored()
         this.#takeOvers -= takeOvers
         this.#refused = null
+        this.#countRefused()
       },
     }
   }
@@ -126,11 +136,18 @@ export class UnstoredText {
   /** Notes that a commit was refused because of what the document holds. */
   refused(reason: ErrorCode): void {
     this.#refused ??= { reason, bytes: this.#pending.bytes }
+    this.#countRefused()
   }
 
   /** Forgets all text, and relays nothing any more. */
   close(): void {
     this.#relay?.leave()
     this.#pending.clear()
+  }
+
+  #countRefused(): void {
+    const bytes = this.#refused === null ? 0 : this.#pending.bytes
+    this.#options.room.addRefused(this.#options.workspaceId, bytes - this.#refusedBytes)
+    this.#refusedBytes = bytes
   }
 }

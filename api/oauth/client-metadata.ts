@@ -52,7 +52,36 @@ function nameOf(name: unknown): string {
   )
 }
 
-// The library checks schemes and hosts. A user name in an address could make it look like the address of another host.
+// The library refuses the schemes of scripts and files, and demands https or a loopback address of the web. These
+// schemes belong to browsers, operating systems and their programs too, and would hand a code to something that never
+// asked for it. Any other scheme may be that of an app, whose code is of no use without the secret of PKCE.
+const foreignSchemes = new Set([
+  ...[
+    'android-app',
+    'blob',
+    'brave',
+    'chrome',
+    'content',
+    'devtools',
+    'edge',
+    'extension',
+    'feed',
+    'filesystem',
+    'ftp',
+  ],
+  ...['ftps', 'gopher', 'intent', 'jar', 'moz-icon', 'opera', 'resource', 'vivaldi', 'view-source', 'wss', 'ws'],
+  ...['bitcoin', 'callto', 'cid', 'dav', 'facetime', 'facetime-audio', 'geo', 'git', 'hcp', 'help', 'imap', 'irc'],
+  ...['itms', 'itms-apps', 'itms-services', 'ldap', 'ldaps', 'magnet', 'mailto', 'market', 'mid', 'microsoft-edge'],
+  ...['mms', 'news', 'nfs', 'nntp', 'openid', 'pop', 'prefs', 'rdp', 'res', 'rtsp', 'search', 'search-ms', 'sftp'],
+  ...['shell', 'shortcuts', 'sip', 'sips', 'sms', 'smb', 'ssh', 'tel', 'telnet', 'urn', 'vnc', 'webcal', 'xmpp'],
+])
+const foreignFamilies = /^(ms|chrome|moz|safari|x-apple|x-help|x-man|web)[-+]|-extension:$/
+
+function isForeign(protocol: string): boolean {
+  return foreignSchemes.has(protocol.slice(0, -1)) || foreignFamilies.test(protocol)
+}
+
+// A user name in an address could make it look like the address of another host.
 function requirePlainUris(uris: unknown): void {
   if (!Array.isArray(uris) || uris.length === 0 || uris.length > mostUris) {
     throw new errors.InvalidClientMetadata(`redirect_uris must be a list of 1 to ${mostUris} addresses`)
@@ -60,8 +89,8 @@ function requirePlainUris(uris: unknown): void {
   for (const uri of uris) {
     const parsed = typeof uri === 'string' && uri.length <= longestUri ? URL.parse(uri) : null
     const isPlain = parsed !== null && parsed.username === '' && parsed.password === '' && /^[\x21-\x7e]+$/.test(uri)
-    if (isPlain) continue
-    const rule = `addresses of at most ${longestUri} characters, without a user name`
+    if (isPlain && !isForeign(parsed.protocol)) continue
+    const rule = `addresses of at most ${longestUri} characters, without a user name, on the web or in an app`
     throw new errors.InvalidClientMetadata(`redirect_uris must only contain ${rule}`)
   }
 }

@@ -345,6 +345,27 @@ t.test('more editors than a document or a process takes are refused until one le
   await until(async () => (await opening({ collab, token: ada.token, id: other })) === 'open')
 })
 
+t.test('nobody keeps others out of a document with many sockets of their own', async (t) => {
+  const { collab, join, ada, id } = await started(t, { COLLAB_MAX_CONNECTIONS_PER_DOCUMENT: '4' })
+  const [viewer, bob] = await Promise.all([join({ role: 'viewer' }), join()])
+  const open = () => opened(t, collab, { token: viewer.token, id })
+  const sockets = [await open(), await open(), await open(), await open()]
+  const reasons = sockets.map(reasonsOf)
+  t.equal(await opening({ collab, token: viewer.token, id }), 'too_many_connections')
+  const person = await opened(t, collab, { token: ada.token, id })
+  await opened(t, collab, { token: bob.token, id })
+  await until(async () => reasons.flat().length === 2)
+  t.strictSame(reasons, [[], [], ['too_many_connections'], ['too_many_connections']], 'the newest go')
+  t.equal(await opening({ collab, token: viewer.token, id }), 'too_many_connections', 'and do not come back')
+  t.equal(
+    await opening({ collab, token: bob.token, id }),
+    'too_many_connections',
+    'nobody has more than Bob would have',
+  )
+  person.type('!')
+  await person.saved()
+})
+
 t.test('one socket opens a hundred documents and no more, and one user leaves places for others', async (t) => {
   const { collab, join, ada, id } = await started(t, { COLLAB_MAX_CONNECTIONS: '150' })
   const documents = await Promise.all(Array.from({ length: 101 }, () => make(ada, [p('one')])))

@@ -84,6 +84,9 @@ t.test('a refused commit keeps the text and says so, until it can be stored', as
   person.type('x'.repeat(mostCharacters))
   await person.told(({ type, reason }) => type === 'unsaved' && reason === 'document_too_large')
   await other.told(({ type, reason }) => type === 'unsaved' && reason === 'document_too_large')
+  const [block] = (await bodyOf(ada, id)).blocks
+  t.match(other.messages.at(-1), { block_id: block?.attrs.id, text: 'one'.padEnd(60, 'x') })
+  t.match(collab.output(), new RegExp(`"document_id":"${id}","workspace_id":"ws_\\w+","block_id":"${block?.attrs.id}"`))
   t.strictSame(JSON.stringify((await bodyOf(ada, id)).blocks).includes('xx'), false)
   person.textAt(0).delete(3, mostCharacters - 2)
   await person.saved()

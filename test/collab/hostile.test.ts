@@ -220,6 +220,27 @@ t.test('text that cannot be stored leaves room for others, and is saved once it 
   t.match(JSON.stringify((await bodyOf(ada, full)).blocks), '"one"')
 })
 
+t.test('an attribute that is no text keeps nobody from typing in the document', async (t) => {
+  const document = await make(ada, [p('one')])
+  const writer = await Person.open({ url: collab.url, token, documentId: document.id })
+  t.teardown(() => writer.close())
+  const hostile = await connect(t, { documentId: document.id })
+  hostile.send(document.id, MessageType.Sync, (encoder) => {
+    writeVarUint(encoder, messageYjsUpdate)
+    const value = { any: ['x', { toString: 'x' }] }
+    const structs = [{ content: { element: 'paragraph' } }, { content: value, key: 'id', parent: [1, 0] as const }]
+    writeVarUint8Array(encoder, updateOf(structs))
+  })
+  const children = () => bodyFragment(writer.doc).toArray() as Y.XmlElement[]
+  while (children().length < 2) await sleep(5)
+  writer.type(
+    ' and here',
+    children().findIndex(({ length }) => length > 0),
+  )
+  await writer.saved()
+  t.match(JSON.stringify((await bodyOf(ada, document.id)).blocks), 'one and here')
+})
+
 t.test('a long text that was pasted just before its editor left is stored', async (t) => {
   const { id: pasted } = await make(ada, [p('one')])
   const writer = await Person.open({ url: collab.url, token, documentId: pasted })

@@ -55,6 +55,17 @@ t.test('every file that a text of the repository names is there', (t) => {
   t.end()
 })
 
+t.test('every package that is installed from a registry is held against a digest', async (t) => {
+  const { packages } = JSON.parse(readFileSync(new URL('package-lock.json', root), 'utf8')) as {
+    packages: Record<string, { link?: boolean; integrity?: string }>
+  }
+  const installed = Object.entries(packages).filter(([path, { link }]) => path.includes('node_modules/') && !link)
+  t.same(
+    installed.filter(([, { integrity }]) => integrity === undefined).map(([path]) => path),
+    [],
+  )
+})
+
 // Released migrations are never edited, so they may keep what they say.
 function sources(): { path: string; lines: string[] }[] {
   const folders = ['api', 'workers', 'shared', 'sql', 'test']

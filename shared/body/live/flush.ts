@@ -1,9 +1,13 @@
 import { onTheSpot } from '../../computations/ahead.ts'
 import type { DocumentRow } from '../../documents/queries.ts'
 import { Refusal } from '../../errors/errors.ts'
+import { cutText } from '../../schema/strings.ts'
+import { topBlockId } from '../block-lines.ts'
 import type { TwoTexts } from '../change.ts'
 import type { CommitContext } from '../consequence.ts'
+import type { BlockNode } from '../document.ts'
 import { type Storing, storeChange } from '../store-change.ts'
+import { plainText } from '../text.ts'
 import type { LineWindow } from '../versioned-lines.ts'
 import type { FollowingBody } from '../yjs/following-body.ts'
 import type { Repair } from '../yjs/repair-nodes.ts'
@@ -43,8 +47,24 @@ export class NoRoom extends Refusal {
 }
 
 /**
+ * A block that keeps a body from being stored: the longest of those that have changed. `block_id` is null for a block
+ * that no stored body has, and `text` is the beginning of its text.
+ */
+export type LongestChange = { block_id: string | null; text: string }
+
+/** Thrown when a body is refused for what it holds. */
+export class RefusedBody extends Refusal {
+  readonly block: LongestChange
+
+  constructor({ code, details }: Refusal, block: LongestChange) {
+    super(code, { details: details ?? {} })
+    this.block = block
+  }
+}
+
+/**
  * Stores the typed text of a flush under the row lock of the document. Throws `NoRoom`, and refuses as `persistLive`
- * does.
+ * does, and then throws `RefusedBody`.
  */
 export async function storeTyped(
   context: Omit<CommitContext, 'ahead'>,
@@ -74,7 +94,10 @@ export async function storeTyped(
       userId: facts.author,
       snapshot,
     },
-  )
+  ).catch((error: unknown) => {
+    const block = longestOf(windows)
+    throw error instanceof Refusal && error.status === 422 && block !== null ? new RefusedBody(error, block) : error
+  })
   const { body_seq: bodySeq } = document
   const n = shadow.position.n + shadow.appended.length
   const byTyping = !hasFollowed && repairs.length === 0
@@ -86,6 +109,17 @@ export async function storeTyped(
   })
   return { document, result: { document, changed: change !== null, repairs } }
 }
+
+function longestOf(windows: readonly LineWindow[]): LongestChange | null {
+  const lines = windows.flatMap(({ added }) => added)
+  if (lines.length === 0) return null
+  const line = lines.reduce((longest, other) => (other.length > longest.length ? other : longest))
+  const id = topBlockId(line)
+  const isStored = windows.some(({ removed }) => removed.some((old) => topBlockId(old) === id))
+  return { block_id: isStored ? id : null, text: cutText(plainText(JSON.parse(line) as BlockNode), shownCharacters) }
+}
+
+const shownCharacters = 60
 
 // How many times larger than the largest body a stored Y document may be.
 const roomFactor = 8

@@ -254,11 +254,26 @@ function unknownIn(nodes: readonly BodyNode[], path: number[]): UnknownNode[] {
   })
 }
 
-// The order of keys in a Y.Map differs between replicas, so the keys are sorted.
+// The order of keys in a Y.Map differs between replicas, so the keys are sorted. Yjs cannot write the attributes of a
+// mark with a member `constructor`, which no mark has.
 function writtenAttrs(value: unknown): Attrs | undefined {
-  if (typeof value !== 'object' || value === null) return undefined
-  const entries = Object.entries(value as Attrs).filter(([, member]) => member !== null && member !== undefined)
+  if (typeof value !== 'object' || value === null || value instanceof Y.AbstractType) return undefined
+  const entries = Object.entries(value).flatMap(([name, member]): [string, Json][] => {
+    const isAbsent = member === null || member === undefined || name === 'constructor'
+    return isAbsent ? [] : [[name, attributeValue(member)]]
+  })
   return entries.length > 0 ? Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1))) : undefined
+}
+
+/**
+ * The value of an attribute of a Y document. The only objects that attributes take are lists of numbers. An empty
+ * object stands for any other object, so that a repair replaces it: `String` throws for `{"toString":1}`, Yjs throws
+ * when `{"constructor":1}` is set, and a type of Yjs is not JSON.
+ */
+export function attributeValue(value: unknown): Json {
+  const isPlain = typeof value !== 'object' || value === null
+  const isList = Array.isArray(value) && value.every((member) => typeof member === 'number')
+  return isPlain || isList ? (value as Json) : {}
 }
 
 function rankOf(mark: Mark): number {

@@ -5,7 +5,7 @@ import { type Attribute, requiredAddress } from '../attributes.ts'
 import type { Attrs, BodyNode, Json, Mark } from '../document.ts'
 import { inlineTypes, isBlockType, isTextblock, markTable, nodeTable } from '../nodes.ts'
 import { Keepers } from './keepers.ts'
-import type { Repair } from './repair-nodes.ts'
+import { idOrNull, type Repair } from './repair-nodes.ts'
 
 const blockId = new RegExp(blockIdPattern)
 const crockford = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
@@ -90,7 +90,7 @@ export class IdRepair {
     const id = keeps ? given : this.#newId(isBlockId(given) ? given : this.#nearest)
     if (!keeps) {
       const kind = isBlockId(given) ? 'id_changed' : 'id_added'
-      this.repairs.push({ kind, type: node.type, block_id: given ? String(given) : null })
+      this.repairs.push({ kind, type: node.type, block_id: idOrNull(node) })
     }
     this.#nearest = id
     const content = node.content?.map((child) => this.repaired(child))

@@ -2,7 +2,7 @@ import * as Y from 'yjs'
 import type { BodyNode, Json } from '../document.ts'
 import { inlineTypes, isTextblock } from '../nodes.ts'
 import { equalJson } from './align.ts'
-import type { Formats } from './encoding.ts'
+import { attributeValue, type Formats } from './encoding.ts'
 import type { IdRange, IdSet } from './id-ranges.ts'
 import {
   type Division,
@@ -210,7 +210,7 @@ function lateAttributes(type: RemovedType, { deleted, named, ours }: Look): { na
   return [...attributeItems(type)].flatMap(([name, item]) => {
     const isLate = name !== 'id' && deleted.has(item.id) && named?.has(item.id) === false
     if (!isLate || !ours(rangeOf(item)).every(({ isIn }) => isIn)) return []
-    return { name, value: item.content.getContent().at(-1) as Json }
+    return { name, value: attributeValue(item.content.getContent().at(-1)) }
   })
 }
 

@@ -76,6 +76,14 @@ t.test('registration', async (t) => {
       t.equal(status, 400, JSON.stringify(uris)?.slice(0, 60))
       t.match(body, { error: /^invalid_(redirect_uri|client_metadata)$/, error_description: /redirect_uris/ })
     }
+    const foreign =
+      'about blob chrome chrome-extension content data file filesystem ftp intent itms-services jar javascript mailto ' +
+      'moz-extension ms-msdt ms-settings safari-web-extension search-ms shell sms smb ssh tel vbscript view-source ' +
+      'web+x webcal ws wss x-apple-x WS'
+    for (const scheme of foreign.split(' ')) {
+      t.equal((await register({ redirect_uris: [`${scheme}://agent.example.test/cb`] })).status, 400, scheme)
+      t.equal((await register({ redirect_uris: [`${scheme}:cb`] })).status, 400, scheme)
+    }
     const good = [['https://a.test/cb?x=1'], ['http://127.0.0.1:1/'], ['cursor://app/cb'], ['com.example.app:/cb']]
     for (const uris of good) t.equal((await register({ redirect_uris: uris })).status, 201, String(uris))
   })

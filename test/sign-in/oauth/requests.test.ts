@@ -116,6 +116,19 @@ t.test('requests', async (t) => {
     t.match(own.location, `${redirectUri}?error=consent_required`, 'whoever has let it in is sent back')
   })
 
+  t.test('a person sees which kind of links an app opens, and its code needs the proof', async (t) => {
+    const app = await OAuthProgram.register(service, { redirect_uris: ['cursor://app/cb'] })
+    const person = await signedInVisitor(service, { userId: (await service.signUp()).user_id })
+    t.match((await app.begin(person)).html, '<bdi>cursor://</bdi>')
+    const without = await person.get(app.authorizePath({ code_challenge: null, code_challenge_method: null }))
+    t.match({ ...without, location: without.location ?? 'none' }, { status: 400, location: 'none' })
+    await app.connect(person)
+    const back = await app.authorize(person, { parameters: { code_challenge: challenge } })
+    t.match(back.href, 'cursor://app/cb?code=')
+    const stolen = await app.exchange(back.searchParams.get('code') ?? '')
+    t.match(stolen, { status: 400, body: { error: 'invalid_grant' } })
+  })
+
   t.test('a program on a computer gets its code at any port of that computer, and nowhere else', async (t) => {
     const local = await OAuthProgram.register(service, {
       redirect_uris: ['http://127.0.0.1/cb', 'http://localhost:1/cb', 'http://[::1]/cb', 'com.example.app:/cb'],

@@ -20,7 +20,7 @@ import { noteUnsent } from './unsent-cookie.ts'
 /** What the service tells all editors of a document, see `api/collab/save-status.ts`. */
 type ServiceMessage =
   | { type: 'saved'; complete: boolean; state_vector: string }
-  | { type: 'unsaved'; reason: string }
+  | { type: 'unsaved'; reason: string; block_id?: string | null; text?: string }
   | { type: 'lost_text'; text: string }
 
 type Parts = { live: Doc; page: PageData; copy: LocalCopy | null; line: StatusLine }
@@ -49,6 +49,7 @@ export class Connection {
       writing: page.mayWrite,
       unsaved: copy !== null && copy.unsaved.size > 0,
       refusal: null,
+      longest: null,
       copy: copy === null ? 'none' : 'current',
     }
     this.#hasWritten = this.#facts.unsaved
@@ -130,7 +131,10 @@ export class Connection {
 
   #onMessage(message: ServiceMessage): void {
     if (message.type === 'saved') this.#onSaved(message.state_vector)
-    if (message.type === 'unsaved') this.#update({ refusal: message.reason })
+    if (message.type === 'unsaved') {
+      const { reason, block_id: id = null, text } = message
+      this.#update({ refusal: reason, longest: text === undefined ? null : { id, text } })
+    }
     if (message.type === 'lost_text') {
       this.#parts.line.warn('Somebody has removed the place of this text, which you typed at the same time:', {
         quote: message.text,
@@ -141,7 +145,7 @@ export class Connection {
     const isStored = (this.#own.get(clientID) ?? 0) >= (this.#vector.get(clientID) ?? 0)
     if (!isAll || !isStored) return
     this.#own = new Map([[clientID, this.#own.get(clientID) ?? 0]])
-    this.#update({ unsaved: false, refusal: null })
+    this.#update({ unsaved: false, refusal: null, longest: null })
   }
 
   #onSaved(stateVector: string): void {

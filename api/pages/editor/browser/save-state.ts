@@ -10,6 +10,8 @@ export type SaveFacts = {
   unsaved: boolean
   /** The code of the error for which the service could not store the text; null while there is none. */
   refusal: string | null
+  /** The longest of the changed blocks of a text that was refused: its id if others can have it, and its beginning. */
+  longest: { id: string | null; text: string } | null
   /** Whether the copy of the document in this browser has everything; `none` where the browser keeps no copy. */
   copy: 'none' | 'behind' | 'current'
 }
@@ -18,19 +20,24 @@ export type SaveFacts = {
 export type SaveState = {
   name: 'opening' | 'saved' | 'saving' | 'offline' | 'unsaved' | 'reading' | 'closed'
   words: string
+  /** The id of a block that the words are about. */
+  blockId?: string | null
 }
 
 /** Tells in words whether the text of the user is stored. */
 export function saveStateOf(facts: SaveFacts): SaveState {
-  const { connection, writing, unsaved, refusal } = facts
+  const { connection, writing, unsaved, refusal, longest } = facts
   if (connection === 'closed')
     return { name: 'closed', words: unsaved ? 'Closed. The last changes are not saved.' : 'Closed.' }
   if (connection === 'lost' || (connection === 'opening' && unsaved))
     return { name: 'offline', words: offlineWords(facts) }
   if (connection === 'opening') return { name: 'opening', words: 'Connecting…' }
   if (!writing) return { name: 'reading', words: 'Read only' }
-  if (refusal !== null)
-    return { name: 'unsaved', words: `Not saved: ${reasons[refusal] ?? 'the service has a problem.'}` }
+  if (refusal !== null) {
+    const block = longest?.text ? ` The longest change begins with “${longest.text}”.` : ''
+    const words = `Not saved: ${reasons[refusal] ?? 'the service has a problem.'}${block}`
+    return { name: 'unsaved', words, blockId: longest?.id ?? null }
+  }
   return unsaved ? { name: 'saving', words: 'Saving…' } : { name: 'saved', words: 'Saved' }
 }
 

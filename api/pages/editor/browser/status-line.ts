@@ -14,6 +14,7 @@ export class StatusLine {
   readonly #state = document.createElement('p')
   readonly #spoken = document.createElement('p')
   readonly #messages = document.createElement('div')
+  #words = ''
 
   constructor() {
     this.element.className = 'status'
@@ -28,11 +29,12 @@ export class StatusLine {
   }
 
   /** Shows the state of saving. */
-  show({ name, words }: SaveState): void {
-    if (this.#state.dataset['state'] === name && this.#state.textContent === words) return
+  show({ name, words, blockId = null }: SaveState): void {
+    if (this.#state.dataset['state'] === name && this.#words === words) return
+    this.#words = words
     const isSpoken = needsAttention.has(name) || (name === 'saved' && this.#spoken.textContent !== '')
     this.#state.dataset['state'] = name
-    this.#state.textContent = words
+    this.#state.replaceChildren(words, ...(blockId === null ? [] : [' ', linkTo(blockId)]))
     if (isSpoken) this.#spoken.textContent = name === 'saved' ? 'Saved again' : words
     else if (name === 'saving' && this.#spoken.textContent === 'Saved again') this.#spoken.textContent = ''
   }
@@ -58,6 +60,13 @@ export class StatusLine {
     message.append(words, ...(quote === '' ? [] : [' ', text]), actions)
     this.#messages.append(message)
   }
+}
+
+function linkTo(blockId: string): HTMLAnchorElement {
+  const link = document.createElement('a')
+  link.href = `#${blockId}`
+  link.textContent = 'Go to the block'
+  return link
 }
 
 function action(name: string, run: () => void): HTMLButtonElement {
