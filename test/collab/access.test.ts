@@ -15,6 +15,7 @@ import { newId } from '../../shared/schema/ids.ts'
 import { p } from '../document/build.ts'
 import { type CollabProcess, Person, startCollab } from '../support/collab.ts'
 import { bodyOf, make } from '../support/documents.ts'
+import { onlyLong } from '../support/run-options.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
 import { type Test, t } from '../support/tap.ts'
@@ -330,7 +331,7 @@ t.test('an editor with a Y document from before a restored backup is closed, and
   t.equal(bodyFragment(doc).length, 2, 'nor has the editor got anything')
 })
 
-t.test('more editors than a document or a process takes are refused until one leaves', async (t) => {
+t.test('more editors than a document or a process takes are refused until one leaves', onlyLong, async (t) => {
   const limits = { COLLAB_MAX_CONNECTIONS_PER_DOCUMENT: '2', COLLAB_MAX_CONNECTIONS: '3' }
   const { collab, ada, id } = await started(t, limits)
   const { id: other } = await make(ada, [p('other')])
@@ -366,31 +367,35 @@ t.test('nobody keeps others out of a document with many sockets of their own', a
   await person.saved()
 })
 
-t.test('one socket opens a hundred documents and no more, and one user leaves places for others', async (t) => {
-  const { collab, join, ada, id } = await started(t, { COLLAB_MAX_CONNECTIONS: '150' })
-  const documents = await Promise.all(Array.from({ length: 101 }, () => make(ada, [p('one')])))
-  const websocketProvider = new HocuspocusProviderWebsocket({ url: collab.url, WebSocketPolyfill: WebSocket })
-  t.teardown(() => websocketProvider.destroy())
-  const outcomes: string[] = []
-  for (const { id: name } of documents) {
-    const opened = Promise.withResolvers<string>()
-    const provider = new HocuspocusProvider({
-      websocketProvider,
-      name,
-      token: ada.token,
-      onSynced: () => opened.resolve('open'),
-      onAuthenticationFailed: ({ reason }) => opened.resolve(reason),
-    })
-    provider.attach()
-    t.teardown(() => provider.destroy())
-    outcomes.push(await opened.promise)
-  }
-  t.strictSame(new Set(outcomes.slice(0, 100)), new Set(['open']))
-  t.equal(outcomes[100], 'too_many_connections')
-  t.equal(await opening({ collab, token: ada.token, id }), 'too_many_connections')
-  const bob = await join()
-  t.equal(await opening({ collab, token: bob.token, id }), 'open')
-})
+t.test(
+  'one socket opens a hundred documents and no more, and one user leaves places for others',
+  onlyLong,
+  async (t) => {
+    const { collab, join, ada, id } = await started(t, { COLLAB_MAX_CONNECTIONS: '150' })
+    const documents = await Promise.all(Array.from({ length: 101 }, () => make(ada, [p('one')])))
+    const websocketProvider = new HocuspocusProviderWebsocket({ url: collab.url, WebSocketPolyfill: WebSocket })
+    t.teardown(() => websocketProvider.destroy())
+    const outcomes: string[] = []
+    for (const { id: name } of documents) {
+      const opened = Promise.withResolvers<string>()
+      const provider = new HocuspocusProvider({
+        websocketProvider,
+        name,
+        token: ada.token,
+        onSynced: () => opened.resolve('open'),
+        onAuthenticationFailed: ({ reason }) => opened.resolve(reason),
+      })
+      provider.attach()
+      t.teardown(() => provider.destroy())
+      outcomes.push(await opened.promise)
+    }
+    t.strictSame(new Set(outcomes.slice(0, 100)), new Set(['open']))
+    t.equal(outcomes[100], 'too_many_connections')
+    t.equal(await opening({ collab, token: ada.token, id }), 'too_many_connections')
+    const bob = await join()
+    t.equal(await opening({ collab, token: bob.token, id }), 'open')
+  },
+)
 
 t.test('a user who asks for documents that do not exist is sent away, and others get in', async (t) => {
   const { collab, join, ada, id } = await started(t, { COLLAB_MAX_CONNECTIONS: '150' })
@@ -405,7 +410,7 @@ t.test('a user who asks for documents that do not exist is sent away, and others
   t.equal(await opening({ collab, token: bob.token, id }), 'open')
 })
 
-t.test('of many who come at the same moment no more get in than there are places', async (t) => {
+t.test('of many who come at the same moment no more get in than there are places', onlyLong, async (t) => {
   const { collab, ada, id } = await started(t, { COLLAB_MAX_CONNECTIONS_PER_DOCUMENT: '3' })
   const crowd = Array.from({ length: 12 }, () => new Person({ url: collab.url, token: ada.token, documentId: id }))
   t.teardown(() => {

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { p } from '../document/build.ts'
-import type { Client } from '../support/client.ts'
-import { Person, startCollab } from '../support/collab.ts'
-import { make } from '../support/documents.ts'
-import { startTestService } from '../support/service.ts'
-import { t } from '../support/tap.ts'
+import { p } from '../../document/build.ts'
+import type { Client } from '../../support/client.ts'
+import { Person, startCollab } from '../../support/collab.ts'
+import { make } from '../../support/documents.ts'
+import { startTestService } from '../../support/service.ts'
+import { t } from '../../support/tap.ts'
 
 const service = await startTestService(t)
 const collab = await startCollab({
