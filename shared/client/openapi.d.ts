@@ -869,6 +869,10 @@ export interface components {
       properties?: {
         [key: string]: string | number | boolean | string[];
       };
+      tags_patch?: {
+        add?: string[];
+        remove?: string[];
+      };
       properties_patch?: {
         [key: string]: string | number | boolean | string[] | null;
       };
