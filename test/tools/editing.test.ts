@@ -133,6 +133,18 @@ t.test('agents and people who edit one document at once lose nothing of each oth
   )
 })
 
+t.test('an agent finds among the documents with a tag and a property', async (t) => {
+  const ada = await signUp()
+  await make(ada, [p('Elephants drink.')], { tags: ['draft'], properties: { owner: 'Bo' } })
+  const { id } = await make(ada, [p('Elephants drink.')], { tags: ['draft'], properties: { owner: 'Ada', done: true } })
+  const { call } = await connectMcp(t, { origin, token: ada.token })
+  const found = await of(call('search', { q: 'elephants', tag: ['draft'], property: { owner: 'Ada', done: true } }))
+  t.match(found.hits, [{ document_id: id }])
+  t.equal(found.hits.length, 1)
+  const wrong = await of(call('search', { q: 'elephants', property: { owner: ['Ada', 'Bo'] } }))
+  t.match(wrong.error, { code: 'invalid_request' })
+})
+
 t.test(
   'a document is written, read in parts, put back from its history, and its changes can be followed',
   async (t) => {

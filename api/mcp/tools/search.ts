@@ -43,6 +43,7 @@ export const search = tool({
     folder_id,
     document_id,
     tag: Type.With(tag, { description: 'documents with all of these tags' }),
+    property: Type.Optional(Type.Unsafe<object>({ type: 'object', description: 'of documents: values by name' })),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, default: 5 })),
     max_tokens: maxTokens(3000),
   }),
@@ -55,9 +56,10 @@ export const search = tool({
     suggestion: Type.Optional(Nullable(Type.String())),
   }),
   readOnly: true,
-  async run({ limit = 5, max_tokens: budget = 3000, ...query }, { door }) {
+  async run({ limit = 5, max_tokens: budget = 3000, property = {}, ...query }, { door }) {
+    const properties = Object.entries(property).map(([name, value]) => [`property[${name}]`, value])
     // What the agent has written a moment ago has to be found.
-    const sent = { ...query, limit, wait_ms: 2000 } as Record<string, string | number | string[]>
+    const sent = { ...query, ...Object.fromEntries(properties), limit, wait_ms: 2000 }
     const { data } = await door<Answer>({ operationId: 'searchV2', query: sent })
     const found = await Promise.all(data.results.map((result) => hitOf(door, result)))
     const hits = found.filter((hit) => hit !== null)
