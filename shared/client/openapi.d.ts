@@ -430,6 +430,12 @@ export interface components {
       provided: string;
       current_version: string;
     };
+    CheckEdit: {
+      op: "check";
+      block_id: string;
+      checked?: boolean;
+      if_match?: string;
+    };
     ChildNode: components["schemas"]["FolderNode"] | components["schemas"]["DocumentNode"];
     Concept: {
       id: string;
@@ -967,6 +973,7 @@ export interface components {
       markdown: string;
       before_block_id?: string;
       after_block_id?: string;
+      parent_block_id?: string;
     };
     InsertOperation: {
       op: "insert";
@@ -1417,7 +1424,7 @@ export interface components {
     TagUpdateInput: {
       tag: string;
     };
-    TextEdit: components["schemas"]["ReplaceEdit"] | components["schemas"]["AppendEdit"] | components["schemas"]["PrependEdit"] | components["schemas"]["InsertEdit"] | components["schemas"]["ReplaceBlockEdit"] | components["schemas"]["DeleteBlockEdit"];
+    TextEdit: components["schemas"]["ReplaceEdit"] | components["schemas"]["AppendEdit"] | components["schemas"]["PrependEdit"] | components["schemas"]["InsertEdit"] | components["schemas"]["ReplaceBlockEdit"] | components["schemas"]["DeleteBlockEdit"] | components["schemas"]["CheckEdit"];
     TextEditInput: {
       edits: components["schemas"]["TextEdit"][];
       base_version?: string;

@@ -38,7 +38,7 @@ export const organise = tool({
   name: 'organise',
   title: 'Organise',
   description:
-    'Rename a document or folder, move up to 100 documents (all or none) or a folder, create a folder, or label a document: change its tags and properties, or see them.',
+    'Rename a document or folder, move up to 100 documents (all or none) or a folder, create a folder, or label a document: see or change its tags and properties.',
   input: Input,
   output: Output,
   readOnly: false,
