@@ -2425,6 +2425,11 @@ export interface operations {
             data: components["schemas"]["DocumentRelation"];
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              id: string;
+            };
+          };
         };
       };
     };
@@ -2517,6 +2522,12 @@ export interface operations {
             data: components["schemas"]["Concept"];
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              id: string;
+              version: string;
+            };
+          };
         };
       };
     };
@@ -2564,6 +2575,12 @@ export interface operations {
             data: components["schemas"]["Concept"];
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              id: string;
+              version: string;
+            };
+          };
         };
       };
     };
@@ -2591,6 +2608,12 @@ export interface operations {
           "application/json": {
             data: components["schemas"]["ConceptWithRelation"];
             request_id: string;
+          };
+          "return=minimal": {
+            data: {
+              id: string;
+              version: string;
+            };
           };
         };
       };
@@ -2620,6 +2643,12 @@ export interface operations {
             data: components["schemas"]["ConceptWithRelation"];
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              id: string;
+              version: string;
+            };
+          };
         };
       };
     };
@@ -2647,6 +2676,12 @@ export interface operations {
           "application/json": {
             data: components["schemas"]["Concept"];
             request_id: string;
+          };
+          "return=minimal": {
+            data: {
+              id: string;
+              version: string;
+            };
           };
         };
       };
@@ -2753,6 +2788,18 @@ export interface operations {
             data: components["schemas"]["AcceptedCandidate"];
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              candidate: {
+                id: string;
+                version: string;
+              };
+              concept: {
+                id: string;
+                version: string;
+              };
+            };
+          };
         };
       };
     };
@@ -2780,6 +2827,12 @@ export interface operations {
           "application/json": {
             data: components["schemas"]["ConceptCandidate"];
             request_id: string;
+          };
+          "return=minimal": {
+            data: {
+              id: string;
+              version: string;
+            };
           };
         };
       };
@@ -2835,6 +2888,16 @@ export interface operations {
             data: components["schemas"]["Summary"];
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              target: {
+                type: "section" | "document" | "folder" | "knowledge_base";
+                id: string | number;
+                block_id: string | null;
+              };
+              summary_version: number;
+            };
+          };
         };
       };
     };
@@ -2866,6 +2929,16 @@ export interface operations {
             data: components["schemas"]["Summary"];
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              target: {
+                type: "section" | "document" | "folder" | "knowledge_base";
+                id: string | number;
+                block_id: string | null;
+              };
+              summary_version: number;
+            };
+          };
         };
       };
       202: {
@@ -2873,6 +2946,11 @@ export interface operations {
           "application/json": {
             data: components["schemas"]["SummaryJob"];
             request_id: string;
+          };
+          "return=minimal": {
+            data: {
+              id: string;
+            };
           };
         };
       };
@@ -2924,6 +3002,16 @@ export interface operations {
             data: components["schemas"]["Summary"];
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              target: {
+                type: "section" | "document" | "folder" | "knowledge_base";
+                id: string | number;
+                block_id: string | null;
+              };
+              summary_version: number;
+            };
+          };
         };
       };
     };
@@ -2952,6 +3040,16 @@ export interface operations {
             data: components["schemas"]["Summary"];
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              target: {
+                type: "section" | "document" | "folder" | "knowledge_base";
+                id: string | number;
+                block_id: string | null;
+              };
+              summary_version: number;
+            };
+          };
         };
       };
       202: {
@@ -2959,6 +3057,11 @@ export interface operations {
           "application/json": {
             data: components["schemas"]["SummaryJob"];
             request_id: string;
+          };
+          "return=minimal": {
+            data: {
+              id: string;
+            };
           };
         };
       };
@@ -3010,6 +3113,16 @@ export interface operations {
             data: components["schemas"]["Summary"];
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              target: {
+                type: "section" | "document" | "folder" | "knowledge_base";
+                id: string | number;
+                block_id: string | null;
+              };
+              summary_version: number;
+            };
+          };
         };
       };
     };
@@ -3038,6 +3151,16 @@ export interface operations {
             data: components["schemas"]["Summary"];
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              target: {
+                type: "section" | "document" | "folder" | "knowledge_base";
+                id: string | number;
+                block_id: string | null;
+              };
+              summary_version: number;
+            };
+          };
         };
       };
       202: {
@@ -3045,6 +3168,11 @@ export interface operations {
           "application/json": {
             data: components["schemas"]["SummaryJob"];
             request_id: string;
+          };
+          "return=minimal": {
+            data: {
+              id: string;
+            };
           };
         };
       };
@@ -3111,6 +3239,11 @@ export interface operations {
           "application/json": {
             data: components["schemas"]["KnowledgeBase"];
             request_id: string;
+          };
+          "return=minimal": {
+            data: {
+              id: number;
+            };
           };
         };
       };
@@ -3179,6 +3312,11 @@ export interface operations {
           "application/json": {
             data: components["schemas"]["KnowledgeBase"];
             request_id: string;
+          };
+          "return=minimal": {
+            data: {
+              id: number;
+            };
           };
         };
       };
@@ -3311,6 +3449,11 @@ export interface operations {
             data: components["schemas"]["Folder"];
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              id: number;
+            };
+          };
         };
       };
     };
@@ -3370,6 +3513,11 @@ export interface operations {
           "application/json": {
             data: components["schemas"]["Folder"];
             request_id: string;
+          };
+          "return=minimal": {
+            data: {
+              id: number;
+            };
           };
         };
       };
@@ -3454,6 +3602,18 @@ export interface operations {
             data: components["schemas"]["CreatedDocument"];
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              id: string;
+              version: string;
+              warnings?: {
+                code: string;
+                message: string;
+                block_id: string | null;
+                count?: number;
+              }[];
+            };
+          };
         };
       };
     };
@@ -3519,6 +3679,12 @@ export interface operations {
             data: components["schemas"]["Document"];
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              id: string;
+              version: string;
+            };
+          };
         };
       };
     };
@@ -3565,6 +3731,12 @@ export interface operations {
           "application/json": {
             data: components["schemas"]["Document"];
             request_id: string;
+          };
+          "return=minimal": {
+            data: {
+              id: string;
+              version: string;
+            };
           };
         };
       };
@@ -3659,6 +3831,11 @@ export interface operations {
             data: components["schemas"]["PublicShare"];
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              share_id: string;
+            };
+          };
         };
       };
       201: {
@@ -3666,6 +3843,11 @@ export interface operations {
           "application/json": {
             data: components["schemas"]["PublicShare"];
             request_id: string;
+          };
+          "return=minimal": {
+            data: {
+              share_id: string;
+            };
           };
         };
       };
@@ -3734,6 +3916,11 @@ export interface operations {
             data: components["schemas"]["PublicShare"];
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              share_id: string;
+            };
+          };
         };
       };
     };
@@ -3796,6 +3983,19 @@ export interface operations {
             };
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              document_id: string;
+              version: string;
+              changed_block_ids: string[];
+              warnings?: {
+                code: string;
+                message: string;
+                block_id: string | null;
+                count?: number;
+              }[];
+            };
+          };
         };
       };
     };
@@ -3828,6 +4028,19 @@ export interface operations {
               diff?: components["schemas"]["DocumentDifference"];
             };
             request_id: string;
+          };
+          "return=minimal": {
+            data: {
+              document_id: string;
+              version: string;
+              changed_block_ids: string[];
+              warnings?: {
+                code: string;
+                message: string;
+                block_id: string | null;
+                count?: number;
+              }[];
+            };
           };
         };
       };
@@ -3962,6 +4175,19 @@ export interface operations {
             };
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              document_id: string;
+              version: string;
+              changed_block_ids: string[];
+              warnings?: {
+                code: string;
+                message: string;
+                block_id: string | null;
+                count?: number;
+              }[];
+            };
+          };
         };
       };
     };
@@ -4049,6 +4275,19 @@ export interface operations {
             };
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              document_id: string;
+              version: string;
+              changed_block_ids: string[];
+              warnings?: {
+                code: string;
+                message: string;
+                block_id: string | null;
+                count?: number;
+              }[];
+            };
+          };
         };
       };
     };
@@ -4099,6 +4338,19 @@ export interface operations {
             };
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              document_id: string;
+              version: string;
+              changed_block_ids: string[];
+              warnings?: {
+                code: string;
+                message: string;
+                block_id: string | null;
+                count?: number;
+              }[];
+            };
+          };
         };
       };
     };
@@ -4132,6 +4384,19 @@ export interface operations {
             };
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              document_id: string;
+              version: string;
+              changed_block_ids: string[];
+              warnings?: {
+                code: string;
+                message: string;
+                block_id: string | null;
+                count?: number;
+              }[];
+            };
+          };
         };
       };
     };
@@ -4164,6 +4429,19 @@ export interface operations {
               diff?: components["schemas"]["DocumentDifference"];
             };
             request_id: string;
+          };
+          "return=minimal": {
+            data: {
+              document_id: string;
+              version: string;
+              changed_block_ids: string[];
+              warnings?: {
+                code: string;
+                message: string;
+                block_id: string | null;
+                count?: number;
+              }[];
+            };
           };
         };
       };
@@ -4256,6 +4534,11 @@ export interface operations {
             data: components["schemas"]["LocalizedDocument"];
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              id: string;
+            };
+          };
         };
       };
     };
@@ -4283,6 +4566,11 @@ export interface operations {
             data: components["schemas"]["DocumentSet"];
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              id: string;
+            };
+          };
         };
       };
     };
@@ -4304,6 +4592,12 @@ export interface operations {
           "application/json": {
             data: components["schemas"]["Document"];
             request_id: string;
+          };
+          "return=minimal": {
+            data: {
+              id: string;
+              version: string;
+            };
           };
         };
       };
@@ -4346,6 +4640,11 @@ export interface operations {
           "application/json": {
             data: components["schemas"]["LocalizedDocument"];
             request_id: string;
+          };
+          "return=minimal": {
+            data: {
+              id: string;
+            };
           };
         };
       };
@@ -4428,6 +4727,11 @@ export interface operations {
             data: components["schemas"]["TranslationUnit"];
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              id: string;
+            };
+          };
         };
       };
     };
@@ -4481,6 +4785,11 @@ export interface operations {
           "application/json": {
             data: components["schemas"]["TranslationJob"];
             request_id: string;
+          };
+          "return=minimal": {
+            data: {
+              id: string;
+            };
           };
         };
       };
@@ -4580,6 +4889,11 @@ export interface operations {
           "application/json": {
             data: components["schemas"]["Attachment"];
             request_id: string;
+          };
+          "return=minimal": {
+            data: {
+              id: string;
+            };
           };
         };
       };
@@ -4686,6 +5000,13 @@ export interface operations {
           "application/json": {
             data: components["schemas"]["RestoredResource"];
             request_id: string;
+          };
+          "return=minimal": {
+            data: {
+              id: string | number;
+              version?: string;
+              not_restored: ("public_share" | "document_set" | "translation_units")[];
+            };
           };
         };
       };
