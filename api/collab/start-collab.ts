@@ -19,7 +19,8 @@ const poolSize = 12
 
 /**
  * Opens the parts of the process: pool, job queue, rooms, the relay to other processes, the listener for changed
- * bodies and ended sessions. The database must be migrated before. `sockets` tells the number of open sockets for the metrics.
+ * bodies and ended sessions. The database must be migrated before. `sockets` tells the number of open sockets for the
+ * metrics.
  */
 export async function startCollab({ config, log, sockets }: { config: Config; log: Logger; sockets: () => number }) {
   const database = await openDatabase({ url: config.DATABASE_URL, poolSize, name: sessionName('collab', randomUUID()) })

@@ -10,7 +10,7 @@ import type { ToolUse } from './tool.ts'
 const versionMember = 'svc/version'
 
 const mimeType = 'text/markdown'
-// A list is for choosing an attachment, so it ends here: clients follow cursors to the last document. Search finds others.
+// A list is for choosing an attachment, and clients would follow cursors to the last document of all.
 const listedDocuments = 100
 
 /**

@@ -11,8 +11,8 @@ export type Listener = { close: () => Promise<void> }
 /**
  * Listens on channels, on a connection of its own, since a pooled connection cannot listen. `onNotify` is called for
  * every notification with its payload and channel, and with null after each (re)connect, because what happened in
- * between went unheard. TCP notices a silent network within fifteen seconds. A statement every 30 s also notices a proxy that
- * answers for a silent database.
+ * between went unheard. TCP notices a silent network within fifteen seconds. A statement every 30 s also notices a
+ * proxy that answers for a silent database.
  */
 export function listen(options: {
   url: string

@@ -42,11 +42,11 @@ type Context = { tx: Transaction; jobs: Jobs; config: QuotaLimits }
  * Changes the metadata of a document. A write that leaves the metadata the same has no event and no job, and keeps
  * `updated_at`; a position in the manual order is no metadata. `guard` checks a precondition against the locked
  * document and throws when the document fails it. Refuses with 404 `document_not_found`, with 403 when the caller is a
- * viewer, and with 400 when the title is too long for a translation. Refuses tags and properties with 400 when they come as
- * a whole and as a patch, or exceed a limit. Refuses a new location with 404 when the caller cannot see it, and with 403
- * when the caller may not write there. Refuses a location with 400 when it is in another workspace, or when its folder
- * and knowledge base contradict each other. Refuses a position with 404 when the caller cannot see what it refers to,
- * and with 422 `invalid_position` when that is no document of the same parent.
+ * viewer, and with 400 when the title is too long for a translation. Refuses tags and properties with 400 when they
+ * come as a whole and as a patch, or exceed a limit. Refuses a new location with 404 when the caller cannot see it, and
+ * with 403 when the caller may not write there. Refuses a location with 400 when it is in another workspace, or when
+ * its folder and knowledge base contradict each other. Refuses a position with 404 when the caller cannot see what it
+ * refers to, and with 422 `invalid_position` when that is no document of the same parent.
  */
 export async function updateDocument(context: Context, input: UpdateRequest): Promise<DocumentRow> {
   const { tx } = context
