@@ -1,12 +1,13 @@
 import { OutgoingMessage } from '@hocuspocus/server'
 import type { Config } from '../../shared/config/config.ts'
 import type { Database } from '../../shared/database/database.ts'
+import { Wakeup } from '../../shared/database/listener.ts'
 import { isOutage } from '../../shared/database/outages.ts'
 import { editorStandings } from '../../shared/documents/editor-standings.ts'
 import type { Logger } from '../../shared/process/log.ts'
 import { closeConnection } from './closing.ts'
 import { Counts } from './counts.ts'
-import { Denial } from './denial.ts'
+import { Denial, type DenialReason } from './denial.ts'
 import type { EditorConnection } from './editor.ts'
 import type { CollabMetrics } from './metrics.ts'
 import { rightsOf } from './rights.ts'
@@ -18,7 +19,14 @@ const shareOfUser = 1 / 2
 // The longest age of the rights that a connection relies on. Shorter heartbeats shorten it.
 const longestDoubtSeconds = 15
 
-type Context = { database: Database; config: Limits; log: Logger; metrics: Pick<CollabMetrics, 'cut'> }
+type Context = {
+  database: Database
+  config: Limits
+  log: Logger
+  metrics: Pick<CollabMetrics, 'cut'>
+  /** Stores the text of a document, as far as this takes no longer than a moment. */
+  settle: (documentId: string) => Promise<void>
+}
 
 type Limits = Pick<Config, 'COLLAB_MAX_CONNECTIONS' | 'COLLAB_MAX_CONNECTIONS_PER_DOCUMENT' | 'SSE_HEARTBEAT_SECONDS'>
 
@@ -38,10 +46,18 @@ export class Connections {
   readonly #ofDocument = new Map<string, Set<EditorConnection>>()
   readonly #ofSocket = new Counts()
   readonly #ofUser = new Counts()
+  readonly #checks: Wakeup
   #timer: NodeJS.Timeout | undefined
 
   constructor(context: Context) {
     this.#context = context
+    this.#checks = new Wakeup(
+      () => this.#check(),
+      (err) => {
+        // The watch of the database logs its outages.
+        if (!isOutage(err)) context.log.warn({ err }, 'the rights of connections could not be read')
+      },
+    )
   }
 
   /** The number of open connections. */
@@ -104,29 +120,25 @@ export class Connections {
 
   /** Begins to read the rights of all connections at an interval. */
   watch(): void {
-    const { config, log } = this.#context
-    const doubtSeconds = Math.min(config.SSE_HEARTBEAT_SECONDS, longestDoubtSeconds)
-    let checking = false
-    const check = async () => {
-      if (checking) return
-      checking = true
-      await this.#check().catch((err: unknown) => {
-        // The watch of the database logs its outages.
-        if (!isOutage(err)) log.warn({ err }, 'the rights of connections could not be read')
-      })
-      checking = false
-    }
-    this.#timer = setInterval(() => void check(), (doubtSeconds * 1000) / 3)
+    const doubtSeconds = Math.min(this.#context.config.SSE_HEARTBEAT_SECONDS, longestDoubtSeconds)
+    this.#timer = setInterval(() => this.check(), (doubtSeconds * 1000) / 3)
+  }
+
+  /** Reads the rights of all connections as soon as possible. */
+  check(): void {
+    this.#checks.wake()
   }
 
   /** Stops reading the rights of connections. The connections stay open. */
   close(): void {
     clearInterval(this.#timer)
+    void this.#checks.close()
   }
 
   /**
    * Reads the rights of all connections once. Closes a connection whose user may no longer read its document, and tells
-   * a client whose user may now only read, or may write again.
+   * a client whose user may now only read, or may write again. Before the end of a connection, its text is stored, so
+   * that its editor learns this and does not take the text for lost.
    */
   async #check(): Promise<void> {
     const open = [...this.#open]
@@ -135,16 +147,20 @@ export class Connections {
       this.#context.database,
       open.map(({ context }) => context.editor),
     )
+    const denials: Promise<void>[] = []
     for (const [index, connection] of open.entries()) {
       const standing = standings[index]
       if (standing === undefined || !this.#open.has(connection)) continue
       const { denied, readOnly } = rightsOf(standing)
       if (denied === null) setReadOnly(connection, readOnly)
-      else {
-        this.#context.metrics.cut('revoked')
-        closeConnection(connection, denied)
-      }
+      else denials.push(this.#deny(connection, denied))
     }
+    await Promise.all(denials)
+  }
+
+  async #deny(connection: EditorConnection, reason: DenialReason): Promise<void> {
+    this.#context.metrics.cut('revoked')
+    await this.#context.settle(connection.document.name).finally(() => closeConnection(connection, reason))
   }
 }
 

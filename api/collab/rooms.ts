@@ -45,6 +45,8 @@ const unauthenticated = {
 }
 // The milliseconds without a message after which a socket is closed. Providers send their cursor every 15 s.
 const silenceMs = 60_000
+// For how long the end of a connection waits until its text is stored.
+const settleMs = 700
 
 /**
  * The rooms of this process. Hocuspocus speaks the protocol and knows the connections; each of its documents has an
@@ -64,7 +66,10 @@ export class Rooms {
   constructor(parts: Parts) {
     const { store, peers, metrics, log, config } = parts
     this.#parts = parts
-    this.#connections = new Connections(parts)
+    const settle = async (documentId: string) => {
+      await this.#open.get(documentId)?.drain(AbortSignal.timeout(settleMs))
+    }
+    this.#connections = new Connections({ ...parts, settle })
     this.#connections.watch()
     this.#gate = new MessageGate({ metrics, mostOfUser: mostOfUser(config) })
     this.#updates = new UpdateGate(this.#gate)
@@ -102,6 +107,11 @@ export class Rooms {
       if (!isTooLargeAwareness(message)) client.handleMessage(message)
     })
     socket.onClose((code, reason) => client.handleClose({ code, reason }))
+  }
+
+  /** Reads the rights of all connections now. */
+  checkRights(): void {
+    this.#connections.check()
   }
 
   /** Tells an open document that its body has changed. */

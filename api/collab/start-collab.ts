@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { endedSessionsChannel } from '../../shared/auth/sessions.ts'
 import { liveBodiesChannel, readChangedBody } from '../../shared/body/live/notifications.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { bodyConsequences } from '../../shared/consequences/body.ts'
@@ -18,7 +19,8 @@ const poolSize = 12
 
 /**
  * Opens the parts of the process: pool, job queue, rooms, the relay to other processes, the listener for changed
- * bodies. The database must be migrated before. `sockets` tells the number of open sockets for the metrics.
+ * bodies and ended sessions. The database must be migrated before. `sockets` tells the number of open sockets for the
+ * metrics.
  */
 export async function startCollab({ config, log, sockets }: { config: Config; log: Logger; sockets: () => number }) {
   const database = await openDatabase({ url: config.DATABASE_URL, poolSize, name: sessionName('collab', randomUUID()) })
@@ -31,9 +33,11 @@ export async function startCollab({ config, log, sockets }: { config: Config; lo
   const rooms: Rooms = new Rooms({ database, store, peers, rateLimiter, metrics, log, config })
   const listener = listen({
     url: config.DATABASE_URL,
-    channel: liveBodiesChannel,
-    onNotify(payload) {
+    channel: [liveBodiesChannel, endedSessionsChannel],
+    onNotify(payload, channel) {
       // Without a payload, notifications may have been missed.
+      if (payload === null || channel === endedSessionsChannel) rooms.checkRights()
+      if (channel === endedSessionsChannel) return
       if (payload === null) rooms.noticeAll()
       else rooms.notice(readChangedBody(payload))
     },

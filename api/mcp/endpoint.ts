@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises'
 import { type AuthInfo, createMcpHandler, type McpHttpHandler, type ServerEventBus } from '@modelcontextprotocol/server'
 import { type Request as HttpRequest, type Response as HttpResponse, Router } from 'express'
 import type { Caller } from '../../shared/auth/caller.ts'
+import { scopes } from '../../shared/auth/scopes.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
 import { descriptionVersion } from '../docs/openapi.ts'
 import { authenticate } from '../http/authenticate.ts'
@@ -128,7 +129,8 @@ async function admitCaller(service: Service, { request, response }: Exchange): P
     const challenge = error instanceof Refusal && error.status === 401 ? error.headers['WWW-Authenticate'] : undefined
     if (challenge !== undefined) {
       const metadata = `${config.PUBLIC_ORIGIN}/.well-known/oauth-protected-resource${mcpPath}`
-      ;(error as Refusal).headers['WWW-Authenticate'] = `${challenge}, resource_metadata="${metadata}"`
+      ;(error as Refusal).headers['WWW-Authenticate'] =
+        `${challenge}, resource_metadata="${metadata}", scope="${scopes.join(' ')}"`
     }
     throw error
   }

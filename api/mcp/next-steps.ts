@@ -136,7 +136,8 @@ const steps: Steps = {
   invalid_block_id: faultyMarkdown,
   duplicate_block_id: 'Use each block id once; leave the anchor of a copied block out.',
   block_id_mismatch: faultyMarkdown,
-  invalid_position: 'Choose another place: the block before or after it.',
+  invalid_position:
+    'Choose another place: a list takes Markdown of a list, a table takes rows, other blocks stand beside them.',
   duplicate_block_anchor: 'Use each block anchor once; leave the anchor of a copied block out.',
   invalid_markdown_anchor: 'Leave anchors as read shows them, and write new blocks without an anchor.',
   document_too_large: 'Split the text into several documents.',

@@ -10,7 +10,8 @@ import type { ToolUse } from './tool.ts'
 const versionMember = 'svc/version'
 
 const mimeType = 'text/markdown'
-const pageLength = 50
+// A list is for choosing an attachment, and clients would follow cursors to the last document of all.
+const listedDocuments = 100
 
 /**
  * Offers documents as resources: the recently changed ones are listed, and each document that the caller may see can be
@@ -27,7 +28,7 @@ export function offerResources(
       throw protocolError(error, { uri, use, requestId })
     })
   server.registerCapabilities({ resources: isFollowable ? { listChanged: true, subscribe: true } : {} })
-  server.setRequestHandler('resources/list', ({ params }) => answered('', () => recent(door, params?.cursor)))
+  server.setRequestHandler('resources/list', () => answered('', () => recent(door)))
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [template] }))
   server.setRequestHandler('resources/read', ({ params: { uri } }) => answered(uri, () => textOf(door, uri)))
 }
@@ -40,10 +41,10 @@ const template = {
   mimeType,
 }
 
-async function recent(door: Door, cursor: string | undefined) {
-  const { data, page } = await door<Document[]>({
+async function recent(door: Door) {
+  const { data } = await door<Document[]>({
     operationId: 'listDocuments',
-    query: { sort: 'updated_at', limit: pageLength, cursor },
+    query: { sort: 'updated_at', limit: listedDocuments },
   })
   const resources = data.map(({ id, uri, title, updated_at }) => ({
     uri,
@@ -52,7 +53,7 @@ async function recent(door: Door, cursor: string | undefined) {
     mimeType,
     annotations: { lastModified: new Date(updated_at).toISOString() },
   }))
-  return { resources, ...(page?.next_cursor != null && { nextCursor: page.next_cursor }) }
+  return { resources }
 }
 
 async function textOf(door: Door, uri: string) {

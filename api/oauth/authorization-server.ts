@@ -13,6 +13,7 @@ import type { Logger } from '../../shared/process/log.ts'
 import { PageRefusal } from '../pages/refusals.ts'
 import { storageFor } from './adapter.ts'
 import { SiteUnavailableError } from './client-documents.ts'
+import { answeredMembers } from './client-metadata.ts'
 import { inOneTransaction } from './one-transaction.ts'
 import { createProvider } from './provider.ts'
 import { requestCopy } from './request-copy.ts'
@@ -34,6 +35,10 @@ export function createAuthorizationServer(context: {
     } catch (error) {
       failWith(ctx, error)
     }
+  })
+  provider.use(async (ctx, next) => {
+    await next()
+    if (ctx.path === oauthPaths.register && ctx.status === 201) ctx.body = registered(ctx.body as object)
   })
   provider.on('authorization.error', showStrangersErrors)
   provider.on('server_error', (ctx, error) => failWith(ctx, error))
@@ -89,6 +94,11 @@ export function createAuthorizationServer(context: {
       throw error
     }
   }
+}
+
+// A registration without the members of OpenID Connect, which the library adds and this service does not have.
+function registered(metadata: object): object {
+  return Object.fromEntries(Object.entries(metadata).filter(([name]) => answeredMembers.has(name)))
 }
 
 // What a person decides about is what was stored with the request. So it cannot change until the decision, and no

@@ -16,6 +16,14 @@ export const signingAlgorithm = 'Ed25519'
 // fetches nothing that a client names.
 const kept = new Set(['client_id', 'client_id_issued_at', 'client_name', 'redirect_uris', 'scope', 'grant_types'])
 
+/** The members of a client's metadata that the answer to a registration has. */
+export const answeredMembers: ReadonlySet<string> = new Set([
+  ...kept,
+  'application_type',
+  'response_types',
+  'token_endpoint_auth_method',
+])
+
 /**
  * Makes the metadata of a client what this service supports: a public client that gets codes with PKCE. It does not
  * matter whether the client has registered or has a metadata document. What a client asks for beyond that is replaced

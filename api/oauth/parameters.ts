@@ -19,6 +19,10 @@ export function authorizationQuery(
   if (asked.length === 0) parameters.set('scope', allowed.join(' '))
   else if (granted.length > 0) parameters.set('scope', granted.join(' '))
   if (!parameters.has('resource')) parameters.set('resource', origin)
+  // For other modes that the library knows, it would answer with a page of its own, whose script the headers stop.
+  if (parameters.has('response_mode') && parameters.get('response_mode') !== 'query') {
+    parameters.set('response_mode', 'unsupported')
+  }
   if (parameters.get('prompt') !== 'none') parameters.delete('prompt')
   return parameters
 }

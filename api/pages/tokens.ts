@@ -1,14 +1,16 @@
+import { randomUUID } from 'node:crypto'
 import { revokeTokenOf, tokensOf } from '../../shared/auth/queries.ts'
 import { isReading, scopes } from '../../shared/auth/scopes.ts'
-import { createToken, type TokenRequest } from '../../shared/auth/tokens.ts'
+import { bearerOf, createToken, type TokenRequest } from '../../shared/auth/tokens.ts'
 import type { Config } from '../../shared/config/config.ts'
-import { inTransaction } from '../../shared/database/database.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
 import { type AccountCall, accountPage } from './account-page.ts'
+import { keyedForm } from './keyed-form.ts'
 import { type ListedGrant, listedGrants } from './oauth-grants.ts'
 import { type Form, page } from './page.ts'
 import { pageMissing } from './refusals.ts'
 import { type Moment, momentOf, view } from './render.ts'
+import { writeOnce } from './write-once.ts'
 
 // The most characters of a token's name, and the most tokens on a page of the list.
 const longestName = 80
@@ -20,7 +22,7 @@ const tokensView = view<{
   tokens: ListedToken[]
   nextAfter: string | null
   form: TokenForm
-  created: { name: string; bearer: string; example: string } | null
+  created: CreatedToken | null
 }>('tokens')
 
 /** The address of the account. This page redirects to the tokens of the account. */
@@ -40,14 +42,19 @@ export const tokensPage = accountPage({
   async post(call) {
     const form = readTokenForm(call.submitted)
     if (form.request === null) return { status: 400, html: await show(call, { form }) }
-    const { request } = form
-    const { config, database } = call.service
-    const { userId } = call.user
-    const token = await inTransaction(database, (tx) => createToken({ tx, config, userId }, request)).catch(unlessFull)
-    if (token === null) return { status: 409, html: await show(call, { form: fullForm(form, config) }) }
-    log(call, { token_id: token.id, message: 'token created' })
+    const { config } = call.service
+    const owner = { config, userId: call.user.userId }
+    const sent = { form: call.submitted, files: [], purpose: 'token' }
+    const request = { ...form.request, requestId: keyedForm(call, sent)?.scope.key ?? randomUUID() }
+    const id = await writeOnce(call, sent, async ({ tx }) => {
+      const created = await createToken({ tx, ...owner }, request)
+      log(call, { token_id: created, message: 'token created' })
+      return created
+    }).catch(unlessFull)
+    if (id === null) return { status: 409, html: await show(call, { form: fullForm(form, config) }) }
     const example = `curl -H "Authorization: Bearer $TOKEN" ${config.PUBLIC_ORIGIN}/api/v1/me`
-    return { status: 201, html: await show(call, { created: { name: request.name, bearer: token.bearer, example } }) }
+    const bearer = bearerOf(owner, { id, requestId: request.requestId })
+    return { status: 201, html: await show(call, { created: { id, name: request.name, bearer, example } }) }
   },
 })
 
@@ -98,7 +105,8 @@ function fullForm(form: TokenForm, { QUOTA_TOKENS }: Config): TokenForm {
   return { ...form, problem: { field: null, message } }
 }
 
-type Shown = { form?: TokenForm; created?: { name: string; bearer: string; example: string } }
+type CreatedToken = { id: string; name: string; bearer: string; example: string }
+type Shown = { form?: TokenForm; created?: CreatedToken }
 
 async function show(call: AccountCall, { form, created }: Shown): Promise<string> {
   const after = call.query.get('after')
@@ -113,7 +121,8 @@ async function show(call: AccountCall, { form, created }: Shown): Promise<string
     tokens: tokens.slice(0, shownAtOnce).map((token) => listedToken(token, now)),
     nextAfter: tokens.length > shownAtOnce ? (tokens[shownAtOnce - 1]?.id ?? null) : null,
     form: form ?? { request: null, name: '', access: 'read_only', days: '', problem: null },
-    created: created ?? null,
+    // A form that arrives again after its token was revoked shows no token.
+    created: tokens.some(({ id }) => id === created?.id) ? (created ?? null) : null,
   })
 }
 

@@ -56,14 +56,23 @@ export function sessionHash(secret: string, id: string): Buffer {
   return keyedHash(secret, { purpose: 'session', text: id })
 }
 
+/** The channel of NOTIFY that tells collab processes of the end of sessions. */
+export const endedSessionsChannel = 'svc_ended_sessions'
+
 /** Ends the session that has the id, if there is one. */
 export async function endSession({ db, secret }: SessionStore, id: string): Promise<void> {
-  await db.query(sql.unsafe`DELETE FROM sessions WHERE id_hash = ${sql.binary(sessionHash(secret, id))}`)
+  await endSessions(db, sql.fragment`id_hash = ${sql.binary(sessionHash(secret, id))}`)
 }
 
 /** Ends all sessions of a user. */
 export async function deleteSessionsOf(db: Queryable, userId: string): Promise<void> {
-  await db.query(sql.unsafe`DELETE FROM sessions WHERE user_id = ${userId}`)
+  await endSessions(db, sql.fragment`user_id = ${userId}`)
+}
+
+async function endSessions(db: Queryable, which: ReturnType<typeof sql.fragment>): Promise<void> {
+  await db.query(sql.unsafe`
+    WITH ended AS (DELETE FROM sessions WHERE ${which} RETURNING 1)
+    SELECT pg_notify(${endedSessionsChannel}, '') FROM ended LIMIT 1`)
 }
 
 /** The token that the forms of a browser carry. Every browser id has a token of its own. */

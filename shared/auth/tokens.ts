@@ -3,6 +3,7 @@ import type { Config } from '../config/config.ts'
 import type { Transaction } from '../database/database.ts'
 import { Refusal } from '../errors/errors.ts'
 import { newId, ulidPattern } from '../schema/ids.ts'
+import { keyedHash } from './keyed-hash.ts'
 import { insertToken, liveTokens, lockUser, revokeTokenWithHash } from './queries.ts'
 import { resolveScopes } from './scopes.ts'
 
@@ -14,24 +15,46 @@ const bearerForm = new RegExp(`^svc_(tok_${ulidPattern})_([A-Za-z0-9]{${secretLe
 export type TokenRequest = { name: string; access: 'read_write' | 'read_only'; expiresInDays: number | null }
 
 /**
- * Creates a token of the user and returns its id and its full value, which is shown once. Refuses with 409
- * `quota_exceeded` when the user has as many tokens as the settings allow.
+ * Creates a token of the user and returns its id; `bearerOf` makes its value. Refuses with 409 `quota_exceeded` when
+ * the user has as many tokens as the settings allow.
  */
 export async function createToken(
   context: { tx: Transaction; config: Pick<Config, 'TOKEN_PEPPER' | 'QUOTA_TOKENS'>; userId: string },
-  request: TokenRequest,
-): Promise<{ id: string; bearer: string }> {
-  await enforceTokenQuota(context, context.userId)
-  const token = issueToken(context.config.TOKEN_PEPPER)
-  await insertToken(context.tx, {
-    id: token.id,
-    userId: context.userId,
+  request: TokenRequest & { requestId: string },
+): Promise<string> {
+  const { tx, userId, config } = context
+  await enforceTokenQuota(context, userId)
+  const id = newId('tok')
+  await insertToken(tx, {
+    id,
+    userId,
     name: request.name,
-    secretHash: token.secretHash,
+    secretHash: hashSecret(secretOf(context, request.requestId), config.TOKEN_PEPPER),
     scopes: resolveScopes(request.access).scopes,
     expiresInDays: request.expiresInDays,
   })
-  return { id: token.id, bearer: token.bearer }
+  return id
+}
+
+/**
+ * The full value of a token that `createToken` has made. The secret follows from the request of the user and is stored
+ * nowhere, so that a request which arrives twice gets the same value twice.
+ */
+export function bearerOf(context: TokenOwner, token: { id: string; requestId: string }): string {
+  return `svc_${token.id}_${secretOf(context, token.requestId)}`
+}
+
+type TokenOwner = { config: Pick<Config, 'TOKEN_PEPPER'>; userId: string }
+
+function secretOf({ config, userId }: TokenOwner, requestId: string): string {
+  const hash = keyedHash(config.TOKEN_PEPPER, { purpose: 'secret of a token', text: `${userId} ${requestId}` })
+  let rest = BigInt(`0x${hash.toString('hex')}`)
+  const base = BigInt(alphabet.length)
+  return Array.from({ length: secretLength }, () => {
+    const character = alphabet[Number(rest % base)]
+    rest /= base
+    return character
+  }).join('')
 }
 
 /**

@@ -33,7 +33,7 @@ type Body<O> = O extends { requestBody: { content: infer C } }
  * The answer of a call. JSON has the result as `data`, and lists have `page` beside it. A file or stream is a
  * `ReadableStream` as `data`, and an answer without content has `data: undefined`.
  */
-export type Answer<O> = Envelope<Success<O>> & {
+export type Answer<O, Form = 'application/json'> = Envelope<Success<O>, Form> & {
   /** The version of the resource without quotes, as `If-Match` takes it. */
   etag: string | undefined
   requestId: string | undefined
@@ -42,17 +42,26 @@ export type Answer<O> = Envelope<Success<O>> & {
 
 type Success<O> = O extends { responses: infer R } ? R[keyof R] : never
 
-type Envelope<S> = S extends { content: infer C }
+// The generated types have the answer to a write that prefers `return=minimal` beside the whole answer.
+type Envelope<S, Form> = S extends { content: infer C }
   ? C extends { 'application/json': infer J }
-    ? Omit<J, 'request_id'>
+    ? Omit<Form extends keyof C ? C[Form] : J, 'request_id'>
     : { data: ReadableStream<Uint8Array> }
   : { data: undefined }
 
 /** Calls an operation. Throws a KnowledgeBaseError unless it succeeds. */
-export type Call<M extends Method> = <P extends Path<M>>(
-  path: P,
-  ...input: Record<never, never> extends Input<Operation<M, P>> ? [Input<Operation<M, P>>?] : [Input<Operation<M, P>>]
-) => Promise<Answer<Operation<M, P>>>
+export type Call<M extends Method> = {
+  <P extends Path<M>>(
+    path: P,
+    input: Input<Operation<M, P>> & { params: { header: { Prefer: Minimal } } },
+  ): Promise<Answer<Operation<M, P>, Minimal>>
+  <P extends Path<M>>(
+    path: P,
+    ...input: Record<never, never> extends Input<Operation<M, P>> ? [Input<Operation<M, P>>?] : [Input<Operation<M, P>>]
+  ): Promise<Answer<Operation<M, P>>>
+}
+
+type Minimal = 'return=minimal'
 
 /** All operations of the API, by method and path. */
 export type Api = {
@@ -70,15 +79,15 @@ export function apiOf(connection: Connection): Api {
     pathSerializer: pathOf,
     bodySerializer: (body: unknown) => serialized(body as object),
   })
-  const call =
-    <M extends Method>(method: M): Call<M> =>
-    async (path, ...[input]) => {
+  const call = <M extends Method>(method: M): Call<M> => {
+    return async (path: string, input?: object) => {
       const { signal, timeout, maxRetries, ...init } = (input ?? {}) as CallOptions
       const fetch = (request: Request) => sent(connection, request, { signal, timeout, maxRetries })
       const { request } = client as unknown as UntypedClient
       const { response } = await request(method, path, { ...init, fetch, parseAs: 'stream' })
-      return (await answerOf(response)) as Awaited<ReturnType<Call<M>>>
+      return (await answerOf(response)) as never
     }
+  }
   return { GET: call('get'), POST: call('post'), PUT: call('put'), PATCH: call('patch'), DELETE: call('delete') }
 }
 

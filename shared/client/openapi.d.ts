@@ -430,6 +430,12 @@ export interface components {
       provided: string;
       current_version: string;
     };
+    CheckEdit: {
+      op: "check";
+      block_id: string;
+      checked?: boolean;
+      if_match?: string;
+    };
     ChildNode: components["schemas"]["FolderNode"] | components["schemas"]["DocumentNode"];
     Concept: {
       id: string;
@@ -869,6 +875,10 @@ export interface components {
       properties?: {
         [key: string]: string | number | boolean | string[];
       };
+      tags_patch?: {
+        add?: string[];
+        remove?: string[];
+      };
       properties_patch?: {
         [key: string]: string | number | boolean | string[] | null;
       };
@@ -963,6 +973,7 @@ export interface components {
       markdown: string;
       before_block_id?: string;
       after_block_id?: string;
+      parent_block_id?: string;
     };
     InsertOperation: {
       op: "insert";
@@ -1413,7 +1424,7 @@ export interface components {
     TagUpdateInput: {
       tag: string;
     };
-    TextEdit: components["schemas"]["ReplaceEdit"] | components["schemas"]["AppendEdit"] | components["schemas"]["PrependEdit"] | components["schemas"]["InsertEdit"] | components["schemas"]["ReplaceBlockEdit"] | components["schemas"]["DeleteBlockEdit"];
+    TextEdit: components["schemas"]["ReplaceEdit"] | components["schemas"]["AppendEdit"] | components["schemas"]["PrependEdit"] | components["schemas"]["InsertEdit"] | components["schemas"]["ReplaceBlockEdit"] | components["schemas"]["DeleteBlockEdit"] | components["schemas"]["CheckEdit"];
     TextEditInput: {
       edits: components["schemas"]["TextEdit"][];
       base_version?: string;
@@ -2414,6 +2425,11 @@ export interface operations {
             data: components["schemas"]["DocumentRelation"];
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              id: string;
+            };
+          };
         };
       };
     };
@@ -2506,6 +2522,12 @@ export interface operations {
             data: components["schemas"]["Concept"];
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              id: string;
+              version: string;
+            };
+          };
         };
       };
     };
@@ -2553,6 +2575,12 @@ export interface operations {
             data: components["schemas"]["Concept"];
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              id: string;
+              version: string;
+            };
+          };
         };
       };
     };
@@ -2580,6 +2608,12 @@ export interface operations {
           "application/json": {
             data: components["schemas"]["ConceptWithRelation"];
             request_id: string;
+          };
+          "return=minimal": {
+            data: {
+              id: string;
+              version: string;
+            };
           };
         };
       };
@@ -2609,6 +2643,12 @@ export interface operations {
             data: components["schemas"]["ConceptWithRelation"];
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              id: string;
+              version: string;
+            };
+          };
         };
       };
     };
@@ -2636,6 +2676,12 @@ export interface operations {
           "application/json": {
             data: components["schemas"]["Concept"];
             request_id: string;
+          };
+          "return=minimal": {
+            data: {
+              id: string;
+              version: string;
+            };
           };
         };
       };
@@ -2742,6 +2788,18 @@ export interface operations {
             data: components["schemas"]["AcceptedCandidate"];
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              candidate: {
+                id: string;
+                version: string;
+              };
+              concept: {
+                id: string;
+                version: string;
+              };
+            };
+          };
         };
       };
     };
@@ -2769,6 +2827,12 @@ export interface operations {
           "application/json": {
             data: components["schemas"]["ConceptCandidate"];
             request_id: string;
+          };
+          "return=minimal": {
+            data: {
+              id: string;
+              version: string;
+            };
           };
         };
       };
@@ -2824,6 +2888,16 @@ export interface operations {
             data: components["schemas"]["Summary"];
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              target: {
+                type: "section" | "document" | "folder" | "knowledge_base";
+                id: string | number;
+                block_id: string | null;
+              };
+              summary_version: number;
+            };
+          };
         };
       };
     };
@@ -2855,6 +2929,16 @@ export interface operations {
             data: components["schemas"]["Summary"];
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              target: {
+                type: "section" | "document" | "folder" | "knowledge_base";
+                id: string | number;
+                block_id: string | null;
+              };
+              summary_version: number;
+            };
+          };
         };
       };
       202: {
@@ -2862,6 +2946,11 @@ export interface operations {
           "application/json": {
             data: components["schemas"]["SummaryJob"];
             request_id: string;
+          };
+          "return=minimal": {
+            data: {
+              id: string;
+            };
           };
         };
       };
@@ -2913,6 +3002,16 @@ export interface operations {
             data: components["schemas"]["Summary"];
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              target: {
+                type: "section" | "document" | "folder" | "knowledge_base";
+                id: string | number;
+                block_id: string | null;
+              };
+              summary_version: number;
+            };
+          };
         };
       };
     };
@@ -2941,6 +3040,16 @@ export interface operations {
             data: components["schemas"]["Summary"];
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              target: {
+                type: "section" | "document" | "folder" | "knowledge_base";
+                id: string | number;
+                block_id: string | null;
+              };
+              summary_version: number;
+            };
+          };
         };
       };
       202: {
@@ -2948,6 +3057,11 @@ export interface operations {
           "application/json": {
             data: components["schemas"]["SummaryJob"];
             request_id: string;
+          };
+          "return=minimal": {
+            data: {
+              id: string;
+            };
           };
         };
       };
@@ -2999,6 +3113,16 @@ export interface operations {
             data: components["schemas"]["Summary"];
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              target: {
+                type: "section" | "document" | "folder" | "knowledge_base";
+                id: string | number;
+                block_id: string | null;
+              };
+              summary_version: number;
+            };
+          };
         };
       };
     };
@@ -3027,6 +3151,16 @@ export interface operations {
             data: components["schemas"]["Summary"];
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              target: {
+                type: "section" | "document" | "folder" | "knowledge_base";
+                id: string | number;
+                block_id: string | null;
+              };
+              summary_version: number;
+            };
+          };
         };
       };
       202: {
@@ -3034,6 +3168,11 @@ export interface operations {
           "application/json": {
             data: components["schemas"]["SummaryJob"];
             request_id: string;
+          };
+          "return=minimal": {
+            data: {
+              id: string;
+            };
           };
         };
       };
@@ -3100,6 +3239,11 @@ export interface operations {
           "application/json": {
             data: components["schemas"]["KnowledgeBase"];
             request_id: string;
+          };
+          "return=minimal": {
+            data: {
+              id: number;
+            };
           };
         };
       };
@@ -3168,6 +3312,11 @@ export interface operations {
           "application/json": {
             data: components["schemas"]["KnowledgeBase"];
             request_id: string;
+          };
+          "return=minimal": {
+            data: {
+              id: number;
+            };
           };
         };
       };
@@ -3300,6 +3449,11 @@ export interface operations {
             data: components["schemas"]["Folder"];
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              id: number;
+            };
+          };
         };
       };
     };
@@ -3359,6 +3513,11 @@ export interface operations {
           "application/json": {
             data: components["schemas"]["Folder"];
             request_id: string;
+          };
+          "return=minimal": {
+            data: {
+              id: number;
+            };
           };
         };
       };
@@ -3443,6 +3602,18 @@ export interface operations {
             data: components["schemas"]["CreatedDocument"];
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              id: string;
+              version: string;
+              warnings?: {
+                code: string;
+                message: string;
+                block_id: string | null;
+                count?: number;
+              }[];
+            };
+          };
         };
       };
     };
@@ -3508,6 +3679,12 @@ export interface operations {
             data: components["schemas"]["Document"];
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              id: string;
+              version: string;
+            };
+          };
         };
       };
     };
@@ -3554,6 +3731,12 @@ export interface operations {
           "application/json": {
             data: components["schemas"]["Document"];
             request_id: string;
+          };
+          "return=minimal": {
+            data: {
+              id: string;
+              version: string;
+            };
           };
         };
       };
@@ -3648,6 +3831,11 @@ export interface operations {
             data: components["schemas"]["PublicShare"];
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              share_id: string;
+            };
+          };
         };
       };
       201: {
@@ -3655,6 +3843,11 @@ export interface operations {
           "application/json": {
             data: components["schemas"]["PublicShare"];
             request_id: string;
+          };
+          "return=minimal": {
+            data: {
+              share_id: string;
+            };
           };
         };
       };
@@ -3723,6 +3916,11 @@ export interface operations {
             data: components["schemas"]["PublicShare"];
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              share_id: string;
+            };
+          };
         };
       };
     };
@@ -3785,6 +3983,19 @@ export interface operations {
             };
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              document_id: string;
+              version: string;
+              changed_block_ids: string[];
+              warnings?: {
+                code: string;
+                message: string;
+                block_id: string | null;
+                count?: number;
+              }[];
+            };
+          };
         };
       };
     };
@@ -3817,6 +4028,19 @@ export interface operations {
               diff?: components["schemas"]["DocumentDifference"];
             };
             request_id: string;
+          };
+          "return=minimal": {
+            data: {
+              document_id: string;
+              version: string;
+              changed_block_ids: string[];
+              warnings?: {
+                code: string;
+                message: string;
+                block_id: string | null;
+                count?: number;
+              }[];
+            };
           };
         };
       };
@@ -3951,6 +4175,19 @@ export interface operations {
             };
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              document_id: string;
+              version: string;
+              changed_block_ids: string[];
+              warnings?: {
+                code: string;
+                message: string;
+                block_id: string | null;
+                count?: number;
+              }[];
+            };
+          };
         };
       };
     };
@@ -4038,6 +4275,19 @@ export interface operations {
             };
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              document_id: string;
+              version: string;
+              changed_block_ids: string[];
+              warnings?: {
+                code: string;
+                message: string;
+                block_id: string | null;
+                count?: number;
+              }[];
+            };
+          };
         };
       };
     };
@@ -4088,6 +4338,19 @@ export interface operations {
             };
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              document_id: string;
+              version: string;
+              changed_block_ids: string[];
+              warnings?: {
+                code: string;
+                message: string;
+                block_id: string | null;
+                count?: number;
+              }[];
+            };
+          };
         };
       };
     };
@@ -4121,6 +4384,19 @@ export interface operations {
             };
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              document_id: string;
+              version: string;
+              changed_block_ids: string[];
+              warnings?: {
+                code: string;
+                message: string;
+                block_id: string | null;
+                count?: number;
+              }[];
+            };
+          };
         };
       };
     };
@@ -4153,6 +4429,19 @@ export interface operations {
               diff?: components["schemas"]["DocumentDifference"];
             };
             request_id: string;
+          };
+          "return=minimal": {
+            data: {
+              document_id: string;
+              version: string;
+              changed_block_ids: string[];
+              warnings?: {
+                code: string;
+                message: string;
+                block_id: string | null;
+                count?: number;
+              }[];
+            };
           };
         };
       };
@@ -4245,6 +4534,11 @@ export interface operations {
             data: components["schemas"]["LocalizedDocument"];
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              id: string;
+            };
+          };
         };
       };
     };
@@ -4272,6 +4566,11 @@ export interface operations {
             data: components["schemas"]["DocumentSet"];
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              id: string;
+            };
+          };
         };
       };
     };
@@ -4293,6 +4592,12 @@ export interface operations {
           "application/json": {
             data: components["schemas"]["Document"];
             request_id: string;
+          };
+          "return=minimal": {
+            data: {
+              id: string;
+              version: string;
+            };
           };
         };
       };
@@ -4335,6 +4640,11 @@ export interface operations {
           "application/json": {
             data: components["schemas"]["LocalizedDocument"];
             request_id: string;
+          };
+          "return=minimal": {
+            data: {
+              id: string;
+            };
           };
         };
       };
@@ -4417,6 +4727,11 @@ export interface operations {
             data: components["schemas"]["TranslationUnit"];
             request_id: string;
           };
+          "return=minimal": {
+            data: {
+              id: string;
+            };
+          };
         };
       };
     };
@@ -4470,6 +4785,11 @@ export interface operations {
           "application/json": {
             data: components["schemas"]["TranslationJob"];
             request_id: string;
+          };
+          "return=minimal": {
+            data: {
+              id: string;
+            };
           };
         };
       };
@@ -4569,6 +4889,11 @@ export interface operations {
           "application/json": {
             data: components["schemas"]["Attachment"];
             request_id: string;
+          };
+          "return=minimal": {
+            data: {
+              id: string;
+            };
           };
         };
       };
@@ -4675,6 +5000,13 @@ export interface operations {
           "application/json": {
             data: components["schemas"]["RestoredResource"];
             request_id: string;
+          };
+          "return=minimal": {
+            data: {
+              id: string | number;
+              version?: string;
+              not_restored: ("public_share" | "document_set" | "translation_units")[];
+            };
           };
         };
       };

@@ -9,26 +9,27 @@ const retryMs = 1000
 export type Listener = { close: () => Promise<void> }
 
 /**
- * Listens on a channel, on a connection of its own, since a pooled connection cannot listen. `onNotify` is called for
- * every notification with its payload, and with null after each (re)connect, because what happened in between went
- * unheard. TCP notices a silent network within fifteen seconds. A statement every 30 s also notices a proxy that
- * answers for a silent database.
+ * Listens on channels, on a connection of its own, since a pooled connection cannot listen. `onNotify` is called for
+ * every notification with its payload and channel, and with null after each (re)connect, because what happened in
+ * between went unheard. TCP notices a silent network within fifteen seconds. A statement every 30 s also notices a
+ * proxy that answers for a silent database.
  */
 export function listen(options: {
   url: string
-  channel: string
-  onNotify: (payload: string | null) => void
+  channel: string | readonly string[]
+  onNotify: (payload: string | null, channel?: string) => void
   onError: (error: Error) => void
 }): Listener {
   const { url, channel, onNotify, onError } = options
+  const channels = [channel].flat() as string[]
   let probing: NodeJS.Timeout | undefined
   return keepSession({
     open() {
       const session = openSession({ url, name: 'svc-listen' })
-      session.on('notification', ({ payload = '' }) => onNotify(payload))
+      session.on('notification', ({ payload = '', channel }) => onNotify(payload, channel))
       return session
     },
-    prepare: (session) => session.query(`LISTEN ${pg.escapeIdentifier(channel)}`),
+    prepare: (session) => session.query(channels.map((name) => `LISTEN ${pg.escapeIdentifier(name)}`).join(';')),
     onChange(session) {
       clearInterval(probing)
       if (session === undefined) return

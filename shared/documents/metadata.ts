@@ -64,8 +64,22 @@ export const propertiesPatchMember = Type.Optional(
   }),
 )
 
+/** The member `tags_patch` of a PATCH. */
+export const tagsPatchMember = Type.Optional(
+  Type.Object(
+    {
+      add: Type.Optional(Type.Array(TagInput, { maxItems: tagLimits.tags })),
+      remove: Type.Optional(Type.Array(TagInput, { maxItems: tagLimits.tags })),
+    },
+    { description: 'tags to add and to remove, other tags stay; not with `tags`' },
+  ),
+)
+
 /** A change of properties: a value for each name, or null to remove the property. */
 export type PropertiesPatch = Record<string, Properties[string] | null>
+
+/** A change of tags. */
+export type TagsPatch = Static<typeof tagsPatchMember>
 
 /** Tags as a document stores them: trimmed, each once, with the keys by which they are compared. */
 export function storedTags(tags: readonly string[]): { tags: string[]; tag_keys: string[] } {
@@ -77,6 +91,14 @@ export function storedTags(tags: readonly string[]): { tags: string[]; tag_keys:
 /** The key by which a tag is compared. */
 export function tagKey(tag: string): string {
   return caseFolded(tag.trim())
+}
+
+/** Adds and removes tags. Refuses with 400 `invalid_request` when the document would have too many tags. */
+export function patchedTags(tags: readonly string[], { add = [], remove = [] }: TagsPatch): string[] {
+  const removed = new Set(remove.map(tagKey))
+  const patched = storedTags([...tags.filter((tag) => !removed.has(tagKey(tag))), ...add]).tags
+  if (patched.length <= tagLimits.tags) return patched
+  throw refused(`must leave at most ${tagLimits.tags} tags, not ${patched.length}`, '/tags_patch')
 }
 
 /**
@@ -99,6 +121,6 @@ function fits(properties: unknown): boolean {
   return Buffer.byteLength(JSON.stringify(properties)) <= propertyLimits.bytes
 }
 
-function refused(message: string): Refusal {
-  return new Refusal('invalid_request', { details: { fields: [{ path: '/properties_patch', message }] } })
+function refused(message: string, path = '/properties_patch'): Refusal {
+  return new Refusal('invalid_request', { details: { fields: [{ path, message }] } })
 }

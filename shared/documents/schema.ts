@@ -4,7 +4,7 @@ import { resolvedLocaleMembers } from '../locales/locale.ts'
 import { IntegerId, IntegerIdInput, Nullable, Time, UserId, Version } from '../schema/identifiers.ts'
 import { documentIdPattern } from '../schema/ids.ts'
 import { Text, TrimmedText } from '../schema/strings.ts'
-import { documentMetadataMembers, metadataInputMembers, propertiesPatchMember } from './metadata.ts'
+import { documentMetadataMembers, metadataInputMembers, propertiesPatchMember, tagsPatchMember } from './metadata.ts'
 
 const DocumentType = Type.Enum(['document', 'spreadsheet'], {
   description: 'immutable label; both have the same body schema and endpoints',
@@ -72,6 +72,7 @@ export const DocumentUpdateInput = Type.Object(
     background_color: Type.Optional(backgroundColor),
     collapsed_block_ids: Type.Optional(collapsedBlockIds),
     ...metadataInputMembers,
+    tags_patch: tagsPatchMember,
     properties_patch: propertiesPatchMember,
     position: Type.Optional(Position),
   },

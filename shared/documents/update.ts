@@ -14,7 +14,7 @@ import { lockStructure } from '../knowledge-bases/queries.ts'
 import type { QuotaLimits } from '../quotas/quotas.ts'
 import { codePoints } from '../schema/code-points.ts'
 import { type LocationInput, locateAgain, locateNamed } from './location.ts'
-import { type PropertiesPatch, patchedProperties, storedTags, tagKey } from './metadata.ts'
+import { type PropertiesPatch, patchedProperties, patchedTags, storedTags, type TagsPatch, tagKey } from './metadata.ts'
 import { requireReference } from './order.ts'
 import { eventDocument } from './present.ts'
 import { type DocumentMetadata, type DocumentRow, updateMetadata } from './queries.ts'
@@ -23,7 +23,11 @@ import { maximumTranslationTitle } from './schema.ts'
 
 /** The members of a PATCH; absent members stay as they are. */
 export type MetadataInput = Partial<Omit<DocumentMetadata, 'knowledge_base_id' | 'folder_id'>> &
-  LocationInput & { position?: Position | undefined; properties_patch?: PropertiesPatch | undefined }
+  LocationInput & {
+    position?: Position | undefined
+    tags_patch?: TagsPatch | undefined
+    properties_patch?: PropertiesPatch | undefined
+  }
 
 type UpdateRequest = {
   documentId: string
@@ -38,18 +42,18 @@ type Context = { tx: Transaction; jobs: Jobs; config: QuotaLimits }
  * Changes the metadata of a document. A write that leaves the metadata the same has no event and no job, and keeps
  * `updated_at`; a position in the manual order is no metadata. `guard` checks a precondition against the locked
  * document and throws when the document fails it. Refuses with 404 `document_not_found`, with 403 when the caller is a
- * viewer, and with 400 when the title is too long for a translation. Refuses properties with 400 when they come as a
- * whole and as a patch, or exceed a limit. Refuses a new location with 404 when the caller cannot see it, and with 403
- * when the caller may not write there. Refuses a location with 400 when it is in another workspace, or when its folder
- * and knowledge base contradict each other. Refuses a position with 404 when the caller cannot see what it refers to,
- * and with 422 `invalid_position` when that is no document of the same parent.
+ * viewer, and with 400 when the title is too long for a translation. Refuses tags and properties with 400 when they
+ * come as a whole and as a patch, or exceed a limit. Refuses a new location with 404 when the caller cannot see it, and
+ * with 403 when the caller may not write there. Refuses a location with 400 when it is in another workspace, or when
+ * its folder and knowledge base contradict each other. Refuses a position with 404 when the caller cannot see what it
+ * refers to, and with 422 `invalid_position` when that is no document of the same parent.
  */
 export async function updateDocument(context: Context, input: UpdateRequest): Promise<DocumentRow> {
   const { tx } = context
   const { caller } = input
-  const { position, tags, properties, properties_patch } = input.metadata
-  if (properties !== undefined && properties_patch !== undefined) throw twoChanges()
-  if (position !== undefined || tags !== undefined) await markLocks(tx)
+  const { position, tags, tags_patch } = input.metadata
+  requireOneChange(input.metadata)
+  if ((position ?? tags ?? tags_patch) !== undefined) await markLocks(tx)
   const { before, named } = await lockAll(context, input)
   requireFittingTitle(before, input.metadata.title)
   requireWriter(caller, before.workspace_id)
@@ -65,9 +69,12 @@ export async function updateDocument(context: Context, input: UpdateRequest): Pr
   return document
 }
 
-function twoChanges(): Refusal {
-  const message = 'must be absent beside properties'
-  return new Refusal('invalid_request', { details: { fields: [{ path: '/properties_patch', message }] } })
+function requireOneChange(metadata: MetadataInput): void {
+  for (const name of ['tags', 'properties'] as const) {
+    if (metadata[name] === undefined || metadata[`${name}_patch`] === undefined) continue
+    const message = `must be absent beside ${name}`
+    throw new Refusal('invalid_request', { details: { fields: [{ path: `/${name}_patch`, message }] } })
+  }
 }
 
 // Locks the location that the PATCH names, the structure around the place that the PATCH asks for, and the document.
@@ -91,7 +98,7 @@ async function lockParent(
   tx: Transaction,
   { caller, documentId, metadata, named }: UpdateRequest & { named: Location | null },
 ): Promise<Location | null> {
-  const { position, tags = [] } = metadata
+  const { position, tags = metadata.tags_patch?.add ?? [] } = metadata
   if (position === undefined && tags.length === 0) return null
   const seen = await requireDocument(tx, { caller, documentId })
   if (position !== undefined) await requireReference(tx, { caller, position })
@@ -129,14 +136,15 @@ function requireFittingTitle(document: DocumentRow, title: string | undefined): 
 }
 
 function merge(before: DocumentRow, input: MetadataInput & { named: Location | null }): DocumentMetadata {
-  const { knowledge_base_id, folder_id, named, position: _position, tags, properties_patch, ...members } = input
+  const { knowledge_base_id, folder_id, named, position: _position, tags_patch, properties_patch, ...members } = input
+  const tags = tags_patch === undefined ? input.tags : patchedTags(before.tags, tags_patch)
   const location = locateAgain(before, { knowledge_base_id, folder_id, named })
   const given = Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
   return {
     ...metadataOf(before),
     ...given,
     ...(members.title !== undefined && { title: members.title.trim() }),
-    ...(tags !== undefined && !areSameTags(before.tags, tags) && { tags }),
+    tags: tags === undefined || areSameTags(before.tags, tags) ? before.tags : tags,
     ...(properties_patch !== undefined && { properties: patchedProperties(before.properties, properties_patch) }),
     knowledge_base_id: location.knowledge_base_id,
     folder_id: location.folder_id,

@@ -189,6 +189,67 @@ t.test('Markdown goes to an end of the document or of a section, which an id or 
   )
 })
 
+t.test('a list goes on, a table gets a row and a task is ticked, and every other block keeps its id', async (t) => {
+  const ada = await signUp()
+  const content = {
+    format: 'markdown',
+    content: '1. one\n2. two\n\ntext\n\n- [ ] buy *milk*\n\nmore\n\n| A | B |\n| :- | -: |\n| 1 | 2 |\n| 5 | 6 |',
+  }
+  const { id } = (await ada.post('/documents', { title: 'Log', content })).body.data
+  const before = await bodyOf(ada, id)
+  const [list, , tasks, , table] = before.blocks as [BlockNode, BlockNode, BlockNode, BlockNode, BlockNode]
+  const [item, task, row] = [list, tasks, table].map((block) => block.content?.at(0) as BlockNode)
+  const cell = table.content?.[1]?.content?.[0] as BlockNode
+  const buy = task?.content?.[0] as BlockNode
+  const at = (place: object, markdown: string) => ({ op: 'insert', markdown, ...place })
+  const reply = await edit(
+    ada,
+    id,
+    at({ parent_block_id: list.attrs.id }, '- three\n- four'),
+    at({ after_block_id: item?.attrs.id }, '1. between'),
+    at({ before_block_id: task?.attrs.id }, '- first'),
+    at({ parent_block_id: tasks.attrs.id }, '- [x] last'),
+    at({ parent_block_id: table.attrs.id }, '| 7 | 8 |\n| 9 |'),
+    at({ after_block_id: row?.attrs.id }, '| a | b |\n| - | - |\n| *x* | y |'),
+    at({ after_block_id: cell.attrs.id }, ' | 3 | 4 |'),
+    { op: 'check', block_id: buy.attrs.id, if_match: await hashOf(ada, id, buy.attrs.id) },
+  )
+  t.equal(reply.status, 200, reply.text)
+  t.strictSame(
+    applied(reply).map(({ count }) => count),
+    [2, 1, 1, 1, 2, 1, 1, 1],
+  )
+  t.strictSame(applied(reply).at(-1)?.block_ids, [task?.attrs.id])
+  const { data } = (await ada.get(`/documents/${id}/content?format=markdown`)).body
+  t.equal(
+    data.content,
+    '1. one\n2. between\n3. two\n4. three\n5. four\n\ntext\n\n- [ ] first\n- [x] buy *milk*\n- [x] last\n\nmore\n\n' +
+      '| A | B |\n| :- | -: |\n| *x* | y |\n| 1 | 2 |\n| 3 | 4 |\n| 5 | 6 |\n| 7 | 8 |\n| 9 | |\n',
+  )
+  const after = idsIn((await bodyOf(ada, id)).blocks)
+  t.strictSame(
+    idsIn(before.blocks),
+    after.filter((one) => idsIn(before.blocks).includes(one)),
+    'in the same order',
+  )
+  t.equal((await edit(ada, id, { op: 'check', block_id: task?.attrs.id, checked: false })).status, 200)
+  const [, open] = (await bodyOf(ada, id)).blocks[2]?.content ?? []
+  t.strictSame(open, task)
+  for (const wrong of [
+    at({ parent_block_id: list.attrs.id }, '- [ ] a task'),
+    at({ parent_block_id: list.attrs.id }, 'text'),
+    at({ parent_block_id: table.attrs.id }, 'text'),
+    at({ parent_block_id: buy.attrs.id }, 'text'),
+    { op: 'check', block_id: item?.attrs.id },
+    { op: 'check', block_id: list.attrs.id },
+  ]) {
+    const { status, body } = await edit(ada, id, wrong)
+    t.match({ status, body }, { status: 422, body: { error: { code: 'invalid_position' } } }, JSON.stringify(wrong))
+  }
+  const twice = at({ parent_block_id: list.attrs.id, after_block_id: item?.attrs.id }, '- x')
+  t.equal((await edit(ada, id, twice)).status, 400)
+})
+
 t.test('an edit may be guarded, repeated and rehearsed like every write to a body', async (t) => {
   const ada = await signUp()
   const viewer = await signUp({ workspace: 'Edited', role: 'viewer' })
@@ -314,6 +375,17 @@ t.test('the largest edits of the largest body leave the event loop to others', o
 })
 
 type Applied = { index: number; block_ids: string[]; count: number }
+
+async function hashOf(client: Client, id: string, blockId: string): Promise<string> {
+  return (await client.get(`/documents/${id}/blocks/${blockId}`)).body.data.hash
+}
+
+function idsIn(blocks: readonly BodyNode[]): string[] {
+  return blocks.flatMap(({ attrs, content = [] }) => [
+    ...(attrs?.id === undefined ? [] : [`${attrs.id}`]),
+    ...idsIn(content),
+  ])
+}
 
 function edit(client: Client, id: string, ...edits: object[]): Promise<Reply> {
   return client.post(`/documents/${id}/content/edit`, { edits })

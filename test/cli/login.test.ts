@@ -30,6 +30,25 @@ t.test('a person signs in with a browser, and signing out leaves no token behind
   t.match(await person.run(['whoami']), { code: 4 })
 })
 
+t.test('a second login on the same computer ends the token of the first, and no token of a person', async (t) => {
+  const person = commandLine(t, { origin })
+  const signIn = async () => {
+    const login = person.start(['login'])
+    await decide(browser, await codeOf(login), 'approve')
+    t.match(await login.ended, { code: 0 })
+    return keptLogin(person.directory, origin)?.token ?? ''
+  }
+  const statusOf = async (token: string) => (await new Client({ origin, token }).get('/me')).status
+  const first = await signIn()
+  const second = await signIn()
+  t.equal(await statusOf(first), 401)
+  t.equal(await statusOf(second), 200)
+  await person.run(['login', '--with-token'], { input: ada.token })
+  t.equal(await statusOf(second), 401)
+  await signIn()
+  t.equal(await statusOf(ada.token), 200, 'a token that came from elsewhere may be in use there')
+})
+
 t.test('a program reads the code as JSON, and a person who refuses ends the login', async (t) => {
   const person = commandLine(t, { origin })
   const login = person.start(['login', '--json', '--scopes', 'documents:read,knowledge-bases:read'])

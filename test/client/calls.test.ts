@@ -33,6 +33,24 @@ t.test('a program reads, writes and lists with typed calls', async (t) => {
   t.equal(deleted.data, undefined)
 })
 
+t.test('the types of a small answer have what it has, and nothing else', async (t) => {
+  const { token } = await signUp()
+  const { api } = new KnowledgeBase({ origin, token })
+  const body = { title: 'one', content: { format: 'markdown' as const, content: 'text' } }
+  const header = { Prefer: 'return=minimal' } as const
+  const made = await api.POST('/documents', { params: { header }, body })
+  const { id, version } = made.data
+  t.equal(made.etag, version)
+  // @ts-expect-error a small answer has no title
+  t.equal(made.data.title, undefined)
+  const params = { path: { id }, query: { ids: 'match' as const }, header: { ...header, 'If-Match': version } }
+  const replaced = await api.PUT('/documents/{id}/content', { params, body: { ...body.content, content: 'other' } })
+  t.same(Object.keys(replaced.data), ['document_id', 'version', 'changed_block_ids'])
+  t.ok(replaced.data.changed_block_ids.length > 0)
+  const whole = await api.PATCH('/documents/{id}', { params: { path: { id } }, body: { title: 'two' } })
+  t.equal(whole.data.title, 'two')
+})
+
 t.test('an id that a program got from elsewhere never leads to another path', async (t) => {
   const { token } = await signUp()
   const kb = new KnowledgeBase({ origin, token })

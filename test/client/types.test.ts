@@ -1,8 +1,15 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import openapiTS, { astToString, type OpenAPI3, type OperationObject } from 'openapi-typescript'
+import openapiTS, {
+  astToString,
+  type OpenAPI3,
+  type OperationObject,
+  type ResponseObject,
+  type SchemaObject,
+} from 'openapi-typescript'
 import ts from 'typescript'
 import { describeApi } from '../../api/docs/openapi.ts'
+import { minimalSchema, offersMinimal } from '../../api/http/minimal-answer.ts'
 import { routes } from '../../api/routes/routes.ts'
 import { root } from '../support/processes.ts'
 import { t } from '../support/tap.ts'
@@ -20,7 +27,10 @@ t.test('programs call the API as its description says', async (t) => {
 async function clientTypes(): Promise<string> {
   const description = describeApi({ routes, origin: 'https://documents.example' }) as OpenAPI3
   for (const path of Object.values(description.paths ?? {})) {
-    for (const operation of Object.values(path)) leaveSuccesses(operation as OperationObject)
+    for (const operation of Object.values(path)) {
+      leaveSuccesses(operation as OperationObject)
+      addMinimalAnswers(operation as OperationObject)
+    }
   }
   const { responses: _, headers: __, parameters, ...components } = description.components ?? {}
   const text = astToString(
@@ -34,6 +44,18 @@ function leaveSuccesses(operation: OperationObject): void {
   const successes = Object.entries(operation.responses ?? {}).filter(([status]) => status.startsWith('2'))
   for (const [, response] of successes) if ('headers' in response) delete response.headers
   operation.responses = Object.fromEntries(successes)
+}
+
+// The answer to a write with `Prefer: return=minimal` beside the whole answer, as if it were another media type.
+function addMinimalAnswers({ operationId, responses = {} }: OperationObject): void {
+  const spec = routes.find((route) => route.operationId === operationId)
+  if (spec === undefined || !offersMinimal(spec)) return
+  for (const success of spec.success) {
+    const data = minimalSchema(success)
+    const { content = {} } = responses[success.status] as ResponseObject
+    const schema = { type: 'object', required: ['data'], properties: { data: JSON.parse(JSON.stringify(data)) } }
+    if (data !== null) content['return=minimal'] = { schema: schema as SchemaObject }
+  }
 }
 
 // OpenAPI describes a file as a string; a program sends a Blob.

@@ -162,6 +162,31 @@ t.test('open connections end with the rights that opened them, and what was type
   )
 })
 
+t.test('a person who signs out learns that the words before are stored, and no later words are taken', async (t) => {
+  const { service, collab, ada, id, join } = await started(t, {
+    COLLAB_DEBOUNCE_MS: '60000',
+    COLLAB_MAX_DEBOUNCE_MS: '60000',
+  })
+  const bob = await join({ role: 'editor' })
+  const sessionId = await startSession(sessions(service), bob.user_id)
+  const ticket = mintTicket(service.config.SESSION_SECRET, { documentId: id, userId: bob.user_id, sessionId })
+  const person = await opened(t, collab, { token: ticket, id })
+  const staying = await opened(t, collab, { token: ada.token, id })
+  person.type(' before')
+  await staying.sees(([first]) => first === 'one before')
+  const told: string[] = []
+  person.provider.on('stateless', ({ payload }: { payload: string }) => told.push(JSON.parse(payload).type))
+  const reasons = reasonsOf(person)
+  await endSession(sessions(service), sessionId)
+  await until(async () => reasons.length > 0)
+  t.match(told, ['saved'], 'told before the end')
+  t.match(JSON.stringify((await bodyOf(ada, id)).blocks), 'one before')
+  person.type(' after')
+  staying.type(' of Ada')
+  await staying.sees(([first]) => first?.includes('of Ada') === true)
+  t.notMatch(JSON.stringify(staying.provider.document.toJSON()), 'after')
+})
+
 t.test('a document that is deleted closes under its editors', async (t) => {
   const { collab, ada, id } = await started(t)
   const person = await opened(t, collab, { token: ada.token, id })

@@ -62,6 +62,25 @@ t.test('a PATCH of tags and properties changes metadata alone, and nothing when 
   t.same(Object.keys(minimal.body.data), ['id', 'version'])
 })
 
+t.test('programs that add and remove tags of one document at the same time lose nothing of each other', async (t) => {
+  const ada = await signUp()
+  const { id } = await make(ada, [p('text')], { tags: ['Kept', 'old'] })
+  const patches = [
+    { add: ['KEPT', 'one'] },
+    { add: ['two'], remove: ['OLD'] },
+    { remove: ['none'] },
+    { add: ['three'] },
+  ]
+  const replies = await Promise.all(patches.map((tags_patch) => ada.patch(`/documents/${id}`, { tags_patch })))
+  for (const { status, text } of replies) t.equal(status, 200, text)
+  const { tags } = (await ada.get(`/documents/${id}`)).body.data
+  t.same([...tags].sort(), ['Kept', 'one', 'three', 'two'])
+  const events = await eventsOf(database, id)
+  const same = await ada.patch(`/documents/${id}`, { tags_patch: { add: ['ONE'], remove: ['old'] } })
+  t.same(same.body.data.tags, tags)
+  t.same(await eventsOf(database, id), events, 'a write without a change has no event')
+})
+
 t.test('what a tag or property may not be is refused with the rule, and nothing is written', async (t) => {
   const ada = await signUp()
   const { id } = await make(ada, [p('text')], { tags: ['kept'], properties: { kept: 1 } })
@@ -98,6 +117,9 @@ t.test('what a tag or property may not be is refused with the rule, and nothing 
   }
   const patches: [body: object, path: string][] = [
     [{ properties: {}, properties_patch: {} }, '/properties_patch'],
+    [{ tags: [], tags_patch: {} }, '/tags_patch'],
+    [{ tags_patch: { add: Array.from({ length: 50 }, (_, n) => `t${n}`) } }, '/tags_patch'],
+    [{ tags_patch: { remove: [' '] } }, '/tags_patch/remove/0'],
     [{ properties_patch: many(50) }, '/properties_patch'],
     [{ properties_patch: { 'no name': null } }, '/properties_patch/no name'],
     [{ properties_patch: { a: { b: 1 } } }, '/properties_patch/a'],

@@ -1,5 +1,6 @@
+import { liveTokens } from '../../shared/auth/queries.ts'
 import { p } from '../document/build.ts'
-import type { Client } from '../support/client.ts'
+import { Client } from '../support/client.ts'
 import { make } from '../support/documents.ts'
 import { sharedService } from '../support/service.ts'
 import { t } from '../support/tap.ts'
@@ -39,6 +40,25 @@ t.test('a second click while the first form is still worked on creates nothing',
   const [first] = answers
   for (const answer of answers) t.match(answer, { status: 303, location: first?.location })
   t.equal((await ada.get('/documents')).body.data.length, before + 1)
+})
+
+t.test('a token form that is sent twice makes one token, and both answers show it', async (t) => {
+  const { ada, visitor } = await start()
+  const action = '/account/tokens'
+  const form = { ...hiddenFields((await visitor.get(action)).html, action), name: 'Backup', access: 'read_only' }
+  const answers = await Promise.all([visitor.post(action, form), visitor.post(action, form)])
+  const shown = [...answers, await visitor.post(action, form)].map(
+    ({ html }) => /id="token"[^>]*>([^<]+)</.exec(html)?.[1],
+  )
+  t.match(shown[0], /^svc_tok_/)
+  t.equal(new Set(shown).size, 1)
+  t.equal(await liveTokens(service.database, ada.user_id), 2, 'and the token of the test')
+  const token = shown[0] ?? ''
+  t.equal((await new Client({ origin: service.origin, token }).get('/me')).status, 200)
+  t.equal((await ada.post('/auth/revoke', { token })).status, 204)
+  t.notMatch((await visitor.post(action, form)).html, 'svc_tok_', 'a revoked token is not offered again')
+  const other = hiddenFields((await visitor.get(action)).html, action)
+  t.match((await visitor.post(action, { ...form, ...other })).html, 'id="token"')
 })
 
 t.test('a form that is filled in anew, or by somebody else, creates again', async (t) => {

@@ -164,6 +164,28 @@ t.test('a name that somebody else has changed meanwhile is not overwritten unsee
   t.match(await visitor.submit({ page: `/d/${document.id}/organise`, fields: { name: ' ' } }), { status: 400 })
 })
 
+t.test('a person whose destination vanished while it was chosen goes on from the place above', async (t) => {
+  const { client, base, visitor } = await author()
+  const folder = await made(client, '/folders', { name: 'Outer', knowledge_base_id: base })
+  const other = await made(client, '/folders', { name: 'Other', knowledge_base_id: base })
+  const document = await made(client, '/documents', { title: 'Water', folder_id: other.id })
+  const page = `/d/${document.id}/move`
+  const address = `${page}?knowledge_base=${base}&folder=${folder.id}`
+  const fields = hiddenFields((await visitor.get(address)).html, page)
+  await client.delete(`/folders/${folder.id}`)
+  const late = await visitor.post(page, fields)
+  t.match(late, { status: 404, html: /That place no longer exists[\s\S]*><bdi>Other<\/bdi>/ })
+  t.equal(late.html.split('no longer exists').length, 2, 'told once')
+  t.match((await visitor.get(address)).html, /That place no longer exists[\s\S]*Move it to/)
+  const several = { action: 'move', documents: document.id, knowledge_base: String(base), folder: String(folder.id) }
+  const kb = `/kb/${base}/folders/${other.id}`
+  t.match(await visitor.send(`${kb}/several`, several), { status: 404, html: 'That place no longer exists' })
+  t.match(await visitor.send(page, { knowledge_base: '999999999', folder: '' }), {
+    status: 404,
+    html: 'All knowledge bases',
+  })
+})
+
 t.test('documents and folders move to where the person walks', async (t) => {
   const { client, base, visitor } = await author()
   const outer = await made(client, '/folders', { name: 'Outer', knowledge_base_id: base })

@@ -1,7 +1,7 @@
 import type { BlockNode } from '../../shared/body/document.ts'
 import { plainText } from '../../shared/body/text.ts'
 import { workersOf } from '../../workers/types.ts'
-import { h, p } from '../document/build.ts'
+import { h, p, ul } from '../document/build.ts'
 import { bodyOf, eventsOf, make } from '../support/documents.ts'
 import { connectMcp, type McpClient, textOf, tokensOf } from '../support/mcp.ts'
 import { startTestService } from '../support/service.ts'
@@ -131,6 +131,29 @@ t.test('agents and people who edit one document at once lose nothing of each oth
     words.filter((word) => !texts.includes(word)),
     [],
   )
+})
+
+t.test('an agent inserts beside the item that it has found', async (t) => {
+  const ada = await signUp()
+  const { id } = await make(ada, [ul(p('giraffes'), p('zebras')), p('text')])
+  const { call } = await connectMcp(t, { origin, token: ada.token })
+  const found = await call('search', { q: 'giraffes' })
+  const [{ parent_block_id: item }] = (found.structuredContent as { hits: [{ parent_block_id: string }] }).hits
+  t.match(textOf(found), ` in ${item}\n`)
+  await of(call('edit', { document_id: id, edits: [{ op: 'insert', after_block_id: item, markdown: '- lions' }] }))
+  t.equal(plainText((await bodyOf(ada, id)).blocks[0] as BlockNode), 'giraffes\nlions\nzebras')
+})
+
+t.test('an agent finds among the documents with a tag and a property', async (t) => {
+  const ada = await signUp()
+  await make(ada, [p('Elephants drink.')], { tags: ['draft'], properties: { owner: 'Bo' } })
+  const { id } = await make(ada, [p('Elephants drink.')], { tags: ['draft'], properties: { owner: 'Ada', done: true } })
+  const { call } = await connectMcp(t, { origin, token: ada.token })
+  const found = await of(call('search', { q: 'elephants', tag: ['draft'], property: { owner: 'Ada', done: true } }))
+  t.match(found.hits, [{ document_id: id }])
+  t.equal(found.hits.length, 1)
+  const wrong = await of(call('search', { q: 'elephants', property: { owner: ['Ada', 'Bo'] } }))
+  t.match(wrong.error, { code: 'invalid_request' })
 })
 
 t.test(

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import fc from 'fast-check'
+import { scopes } from '../../shared/auth/scopes.ts'
 import { sql } from '../../shared/database/database.ts'
 import { h, p } from '../document/build.ts'
 import { make } from '../support/documents.ts'
@@ -47,13 +48,14 @@ for (const era of ['modern', 'legacy'] as const) {
 
 t.test('without a valid token, a client learns where to get one, and cookies do not count', async (t) => {
   const metadata = 'http://localhost:3000/.well-known/oauth-protected-resource/mcp'
+  const scope = `scope="${scopes.join(' ')}"`
   const without = await send({ headers: { cookie: 'session=anything' } })
   t.equal(without.status, 401)
-  t.equal(without.headers.get('www-authenticate'), `Bearer realm="svc", resource_metadata="${metadata}"`)
+  t.equal(without.headers.get('www-authenticate'), `Bearer realm="svc", resource_metadata="${metadata}", ${scope}`)
   t.match(without.body, { error: { code: 'missing_token' } })
   const wrong = await send({ token: `svc_tok_01J9Z3V5K8Q2W4E6R7T9Y1P3S5_${'x'.repeat(43)}` })
   t.equal(wrong.status, 401)
-  const challenge = `Bearer realm="svc", error="invalid_token", resource_metadata="${metadata}"`
+  const challenge = `Bearer realm="svc", error="invalid_token", resource_metadata="${metadata}", ${scope}`
   t.equal(wrong.headers.get('www-authenticate'), challenge)
 })
 

@@ -32,6 +32,25 @@ t.test('an agent makes a folder, moves documents into it and renames both', asyn
   t.match((await ada.get(`/folders/${folder}`)).body.data, { name: 'Beasts' })
 })
 
+t.test('an agent tags a document that exists, and what a person adds meanwhile stays', async (t) => {
+  const { ada, call } = await start(t)
+  const { id, version } = await write(ada, 'Text.', { tags: ['draft', 'Water'], properties: { owner: 'Ada', size: 1 } })
+  const change = { add_tags: ['water', 'reviewed'], remove_tags: ['DRAFT'], properties: { owner: null, done: true } }
+  const [labelled] = await Promise.all([
+    call('organise', { action: 'label', document_ids: [id], ...change }),
+    ...['one', 'two', 'three'].map((tag) => call('organise', { action: 'label', document_ids: [id], add_tags: [tag] })),
+  ])
+  t.notOk(labelled.isError)
+  const shown = await call('organise', { action: 'label', document_ids: [id] })
+  const { tags, properties } = structured(shown)
+  t.same(properties, { size: 1, done: true })
+  t.same(tags.toSorted(), ['Water', 'one', 'reviewed', 'three', 'two'])
+  t.match(textOf(shown), /^The document doc_\w+ has 5 tags and 2 properties\.[\s\S]*untrusted[\s\S]*reviewed/i)
+  t.match((await ada.get(`/documents/${id}`)).body.data, { tags, properties, version })
+  const refused = await call('organise', { action: 'label', document_ids: [id], add_tags: many(51) })
+  t.match(structured(refused).error, { code: 'invalid_request' })
+})
+
 t.test('what an agent deletes goes to the trash, and the answer says how to get it back', async (t) => {
   const { ada, call, base } = await start(t)
   await ada.delete(`/documents/${(await write(ada, 'Deleted before.')).id}`)
@@ -113,6 +132,7 @@ t.test('arguments that do not fit together are refused with the arguments to cor
   const wrong: [string, object, string][] = [
     ['organise', { action: 'rename', document_ids: ['doc_1', 'doc_2'], name: 'x' }, '/document_ids'],
     ['organise', { action: 'rename', document_ids: ['doc_1'] }, '/name'],
+    ['organise', { action: 'label', document_ids: ['doc_1', 'doc_2'] }, '/document_ids'],
     ['organise', { action: 'move', document_ids: ['doc_1'] }, '/to_folder_id'],
     ['organise', { action: 'move', document_ids: ['doc_1'], folder_id: 1, to_folder_id: 2 }, '/folder_id'],
     ['organise', { action: 'create_folder', to_knowledge_base_id: base }, '/name'],
@@ -141,6 +161,8 @@ t.test('a viewer cannot change anything through the tools, and is told why', asy
   ] as const)
     t.match(structured(await call(name, args)).error, { code: 'forbidden', next: /role/ })
 })
+
+const many = (count: number) => Array.from({ length: count }, (_, n) => `tag${n}`)
 
 async function start(t: Test) {
   const ada = await signUp()

@@ -14,7 +14,7 @@ export const edit = tool({
   name: 'edit',
   title: 'Edit',
   description:
-    'Change a document: all edits or none, in order. To fix words: op replace with block_id, and find copied from a hit or a plain text. if_match takes the hash of the block: the edit fails when the block has changed. Answers the difference with the new hashes.',
+    'Change a document: all edits or none, in order. To fix words: op replace with block_id, and find copied from a hit or plain text. if_match, the hash of the block, refuses when the block has changed. Answers the difference with new hashes.',
   input: Type.Object({
     document_id: Type.String(),
     edits,

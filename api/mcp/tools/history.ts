@@ -45,7 +45,7 @@ export const history = tool({
   name: 'history',
   title: 'History',
   description:
-    'The kept versions of a document (each is the body before a write), the difference of two of them, or bring one back. A rollback can be undone: the body before it is kept.',
+    'The kept versions of a document (each is the body before a write), the difference of two of them, or bring one back. A rollback can be undone.',
   input: Input,
   output: Output,
   readOnly: false,

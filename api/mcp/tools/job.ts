@@ -17,7 +17,7 @@ export const job = tool({
   name: 'job',
   title: 'Job',
   description:
-    'Wait until a job of summarise or translate ends, at most wait_seconds, and tell how it stands. While done is false, call again. obsolete: its source has changed, so request it again.',
+    'Wait until a job of summarise or translate ends, at most wait_seconds, and tell how it stands. While done is false, call again. obsolete: its source has changed; request it again.',
   input: Type.Object({
     job_id: Type.String(),
     wait_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 50, default: 20 })),

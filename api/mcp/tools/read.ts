@@ -20,7 +20,7 @@ const Input = Type.Object({
   context_before,
   context_after,
   annotate: Type.With(annotate, {
-    description: 'comments above blocks: `anchors` with the block id (default), `hashes` with the block hash, too',
+    description: 'comment above blocks: the block id (`anchors`, default), also the hash (`hashes`)',
   }),
   seq: Type.Optional(Type.Integer({ minimum: 1, description: 'a kept version, from history' })),
   locale,

@@ -18,6 +18,7 @@ const Hit = Type.Object({
   path: Type.String(),
   version: Type.String(),
   block_id: Nullable(Type.String()),
+  parent_block_id: Type.Optional(Type.String()),
   hash: Nullable(BlockHash),
   section: Type.String(),
   text: Type.String(),
@@ -36,13 +37,14 @@ export const search = tool({
   name: 'search',
   title: 'Search',
   description:
-    'Find blocks of text that contain all words of q. A hit has what edit needs: document_id, block_id, hash and the words of the block. complete=false: not all is indexed yet, so do not conclude that something is missing.',
+    'Find blocks of text that contain all words of q. A hit has what edit needs: document_id, block_id, hash and the words of the block. complete=false: not all is indexed yet; do not conclude that something is missing.',
   input: Type.Object({
     q: Type.With(q, { description: 'words and "quoted phrases", all of which must match' }),
     knowledge_base_id,
     folder_id,
     document_id,
     tag: Type.With(tag, { description: 'documents with all of these tags' }),
+    property: Type.Optional(Type.Unsafe<object>({ type: 'object', description: 'values by name' })),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, default: 5 })),
     max_tokens: maxTokens(3000),
   }),
@@ -55,9 +57,10 @@ export const search = tool({
     suggestion: Type.Optional(Nullable(Type.String())),
   }),
   readOnly: true,
-  async run({ limit = 5, max_tokens: budget = 3000, ...query }, { door }) {
+  async run({ limit = 5, max_tokens: budget = 3000, property = {}, ...query }, { door }) {
+    const properties = Object.entries(property).map(([name, value]) => [`property[${name}]`, value])
     // What the agent has written a moment ago has to be found.
-    const sent = { ...query, limit, wait_ms: 2000 } as Record<string, string | number | string[]>
+    const sent = { ...query, ...Object.fromEntries(properties), limit, wait_ms: 2000 }
     const { data } = await door<Answer>({ operationId: 'searchV2', query: sent })
     const found = await Promise.all(data.results.map((result) => hitOf(door, result)))
     const hits = found.filter((hit) => hit !== null)
@@ -100,6 +103,8 @@ async function hitOf(door: Door, result: SearchV2Hit): Promise<Hit | null> {
     path: result.path_text.slice(0, 300),
     version: block?.version ?? result.source_version,
     block_id: result.block_id,
+    // An item or a cell, which an edit can insert beside.
+    ...(block?.parent_block_id != null && { parent_block_id: block.parent_block_id }),
     hash: block !== null && isPresent ? block.hash : null,
     section: result.heading_path.map(shortName).join(' > '),
     text: isWhole ? block.text : `${before ?? ''}${match}${after ?? ''}`,
@@ -122,8 +127,12 @@ async function presentBlock(door: Door, result: SearchV2Hit): Promise<Static<typ
   }
 }
 
-function lines({ document_id, title, path, version, block_id, hash, section, text }: Hit): string {
+function lines({ document_id, title, path, version, block_id, parent_block_id: parent, ...hit }: Hit): string {
+  const { hash, section, text } = hit
   const place = [oneLine(path) || oneLine(title), oneLine(section)].filter(Boolean).join(' > ')
-  const block = block_id === null ? 'title' : `${block_id} hash=${hash ?? 'unknown, read the block first'}`
+  const block =
+    block_id === null
+      ? 'title'
+      : `${block_id} hash=${hash ?? 'unknown, read the block first'}${parent === undefined ? '' : ` in ${parent}`}`
   return `${place}\n${document_id} version=${version}\n${block}\n${text}`
 }

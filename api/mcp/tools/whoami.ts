@@ -9,7 +9,7 @@ const { user, scopes, workspaces, expires_at } = Me.properties
 export const whoami = tool({
   name: 'whoami',
   title: 'Who am I',
-  description: 'Whose account this is, in which workspaces with which role, and what the token allows.',
+  description: 'The account, its workspaces and roles, and what the token allows.',
   input: Type.Object({}),
   output: Type.Object({ user, scopes, workspaces, expires_at }),
   readOnly: true,

@@ -1,3 +1,4 @@
+import { Refusal } from '../../../shared/errors/errors.ts'
 import { childPage } from '../../../shared/knowledge-bases/children.ts'
 import { findFolder } from '../../../shared/knowledge-bases/folders.ts'
 import { findKnowledgeBase } from '../../../shared/knowledge-bases/lifecycle.ts'
@@ -7,12 +8,16 @@ import type { AccountCall } from '../account-page.ts'
 import type { Form } from '../page.ts'
 import { type FolderAddress, idIn, idOf } from './addresses.ts'
 import { type Place, placeOf } from './place.ts'
+import { type Problem, problemOf } from './problems.ts'
 
 // The most knowledge bases or folders that a step offers at once.
 const offeredAtOnce = 100
 
-/** The destinations that a step offers. `next` is the query of the next page of them, or null. */
-type Offered = { choices: { name: string; query: string; isItself: boolean }[]; next: string | null }
+/**
+ * The destinations that a step offers. `next` is the query of the next page of them, or null. `isGone` says that the
+ * destination was deleted meanwhile, and that the step is at a place above it.
+ */
+type Offered = { choices: { name: string; query: string; isItself: boolean }[]; next: string | null; isGone?: boolean }
 
 /**
  * A step on the way to a destination: all knowledge bases for `place` null, or else a folder or root. `kept` goes
@@ -44,11 +49,27 @@ export function destinationIn(form: Form): FolderAddress {
  * The step at a destination. A person walks to the destination through links, a level at a time, so that no page shows
  * a whole tree.
  */
-export function destinationStep(
+export async function destinationStep(
   call: AccountCall,
   { moving, destination }: { moving: Moving; destination: FolderAddress | null },
 ): Promise<Step> {
-  return destination === null ? allBases(call, moving) : stepAt(call, { moving, destination })
+  if (destination === null) return allBases(call, moving)
+  try {
+    return await stepAt(call, { moving, destination })
+  } catch (error) {
+    if (!isGone(error)) throw error
+    const above = destination.folderId === null ? null : { ...destination, folderId: null }
+    return { ...(await destinationStep(call, { moving, destination: above })), isGone: true }
+  }
+}
+
+/** The problem of a move that was refused, as `problemOf` has it, also where the destination is gone. */
+export function moveProblemOf(error: unknown): Problem {
+  return isGone(error) ? { status: 404, message: 'That place no longer exists. Choose another one.' } : problemOf(error)
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof Refusal && ['folder_not_found', 'knowledge_base_not_found'].includes(error.code)
 }
 
 async function allBases(call: AccountCall, { workspaceId, kept }: Moving): Promise<Step> {

@@ -4,9 +4,9 @@ import { type AccountCall, accountPage } from '../account-page.ts'
 import { pageWrite, recordPageWrite } from '../page-writes.ts'
 import { view } from '../render.ts'
 import { type FolderAddress, pathOf } from './addresses.ts'
-import { destinationIn, destinationOf, destinationStep, type Step } from './destinations.ts'
+import { destinationIn, destinationOf, destinationStep, moveProblemOf, type Step } from './destinations.ts'
 import { type Item, itemPaths, requireItem } from './items.ts'
-import { type Problem, problemOf } from './problems.ts'
+import type { Problem } from './problems.ts'
 
 const moveView = view<{ csrfToken: string; item: Item; step: Step; problem: string | null }>('move')
 
@@ -40,7 +40,7 @@ export const movePages = itemPaths.slice(0, 2).map((path) =>
         }
         return { location: `${pathOf(destination)}#item-${item.id}` }
       })
-      return moved.catch((error: unknown) => refuse(problemOf(error)))
+      return moved.catch((error: unknown) => refuse(moveProblemOf(error)))
     },
   }),
 )

@@ -9,7 +9,7 @@ import { pageWrite, recordPageWrite } from '../page-writes.ts'
 import { PageRefusal, pageMissing } from '../refusals.ts'
 import { view } from '../render.ts'
 import { type FolderAddress, folderPaths, pathOf } from './addresses.ts'
-import { destinationIn, destinationOf, destinationStep, type Step } from './destinations.ts'
+import { destinationIn, destinationOf, destinationStep, moveProblemOf, type Step } from './destinations.ts'
 import { requireWritableFolder } from './folders.ts'
 import type { Place } from './place.ts'
 import { type Problem, problemOf } from './problems.ts'
@@ -68,7 +68,7 @@ async function move(call: AccountFormCall, ids: readonly string[]): Promise<Page
       await recordPageWrite(write.tx, { call, action: 'moveDocuments', documentIds: ids })
     })
   } catch (error) {
-    return show(call, { ids, isDeletion: false, destination, problem: problemOf(error) })
+    return show(call, { ids, isDeletion: false, destination, problem: moveProblemOf(error) })
   }
   return { location: pathOf(destination) }
 }

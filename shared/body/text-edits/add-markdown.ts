@@ -11,7 +11,7 @@ import { StoredBlocks } from '../markdown/stored-blocks.ts'
 import { refuseNode } from '../normalise-state.ts'
 import { type EditPointer, type Gap, gapAt, gapOf, locate, pointerAt, putAt } from '../placement.ts'
 import { plainText } from '../text.ts'
-import type { AddEdit, ReplaceBlockEdit } from './schema.ts'
+import { type AddEdit, insertPlaces, type ReplaceBlockEdit } from './schema.ts'
 
 /** The results of edits that collect what the added blocks bring with them. */
 export type Adding = Pick<EditResult, 'body' | 'warnings' | 'attachments'> & {
@@ -24,14 +24,18 @@ export type Adding = Pick<EditResult, 'body' | 'warnings' | 'attachments'> & {
 type EditAt = EditPointer & { operationIndex: number }
 
 /**
- * Adds the blocks of a Markdown text at an end of the document or of a section, or beside a block, and returns their
- * ids. Refuses with 404 `section_not_found`, and with 422 `block_not_found`, `invalid_position` and whatever makes the
- * text no content of a body, or an id in it one that is in use.
+ * Adds the blocks of a Markdown text at an end of the document or of a section, beside a block or in it, and returns
+ * their ids. A list that is added to a list becomes items of that list, and rows become rows of the table around them.
+ * Refuses with 404 `section_not_found`, and with 422 `block_not_found`, `invalid_position` and whatever makes the text
+ * no content of a body, or an id in it one that is in use.
  */
 export function addMarkdown(adding: Adding, edit: AddEdit, pointer: EditAt): string[] {
   const gap = gapFor(adding.body, edit, pointer)
+  const parent = gap.parent === null ? null : nodeAt(adding.body.block(gap.parent.position), gap.parent.path)
   const inMarkdown = pointerAt(pointer, '/markdown')
-  const blocks = blocksOf(adding, { markdown: edit.markdown, pointer: inMarkdown, replaced: null })
+  const markdown = parent?.type === 'table' ? withHeader(edit.markdown, parent) : edit.markdown
+  const read = blocksOf(adding, { markdown, pointer: inMarkdown, replaced: null })
+  const blocks = parent === null ? read : read.flatMap((block) => partsFor(parent.type, block))
   if (blocks.length === 0) return []
   putAt(adding.body, gap, { count: 0, blocks, pointer: inMarkdown })
   return blocks.map((block) => block.attrs.id)
@@ -59,10 +63,12 @@ export function replaceByMarkdown(adding: Adding, edit: ReplaceBlockEdit, pointe
 
 function gapFor(body: BlockLines, edit: AddEdit, pointer: EditAt): Gap {
   if (edit.op === 'insert') {
-    const { before_block_id, after_block_id } = edit
-    return before_block_id === undefined
-      ? gapAt(body, { after_block_id }, pointerAt(pointer, '/after_block_id'))
-      : gapAt(body, { before_block_id }, pointerAt(pointer, '/before_block_id'))
+    const place = insertPlaces.find((name) => edit[name] !== undefined) ?? 'after_block_id'
+    const gap = gapAt(body, { [place]: edit[place] }, pointerAt(pointer, `/${place}`))
+    // A row holds nothing that Markdown can add, so beside a cell is beside its row.
+    if (gap.parent === null || nodeAt(body.block(gap.parent.position), gap.parent.path).type !== 'tableRow') return gap
+    const { parent, index } = gapOf(gap.parent)
+    return { parent, index: index + (place === 'before_block_id' ? 0 : 1) }
   }
   const { op, section } = edit
   if (section === undefined) return gapAt(body, op === 'append' ? { document_end: true } : { document_start: true })
@@ -73,6 +79,33 @@ function gapFor(body: BlockLines, edit: AddEdit, pointer: EditAt): Gap {
     })
   }
   return { parent: null, index: op === 'append' ? endOfSection(body, heading) : heading + 1 }
+}
+
+const itemTypes: Record<string, string> = { bulletList: 'listItem', orderedList: 'listItem', taskList: 'taskItem' }
+const delimiters: Record<string, string> = { left: ':-', center: ':-:', right: '-:' }
+
+// The items of a list for another list, the rows of a table for another table, and any other block as it is. A task
+// would lose its state in a list of another kind.
+function partsFor(parentType: string, block: BlockNode): BlockNode[] {
+  const children = (block.content ?? []) as BlockNode[]
+  if (parentType === 'table' && block.type === 'table') return children.length > 1 ? children.slice(1) : children
+  const [wanted, given] = [itemTypes[parentType], itemTypes[block.type]]
+  if (wanted === undefined || given === undefined) return [block]
+  if (wanted === given) return children
+  if (wanted === 'listItem') return [block]
+  return children.map((item) => ({ ...item, attrs: { ...item.attrs, checked: false }, type: wanted }))
+}
+
+// Markdown has no rows without a header. So rows get one with the columns of the table that they are added to.
+function withHeader(markdown: string, table: BlockNode): string {
+  const lines = markdown.trimStart().split('\n')
+  const [first = '', second = ''] = lines
+  const hasHeader = second.includes('-') && /^[\s|:-]+$/.test(second)
+  const rows = lines.slice(hasHeader ? 2 : 0).join('\n')
+  if (!first.startsWith('|') || rows.trim() === '') return markdown
+  const aligned = table.content?.[0]?.content?.map((cell) => String(cell.content?.[0]?.attrs?.textAlign)) ?? []
+  const columns = aligned.map((align) => delimiters[align] ?? '-')
+  return `|${' |'.repeat(columns.length)}\n|${columns.join('|')}|\n${rows}`
 }
 
 // The position of a top-level heading of a block id or a slug. The slugs are those of anchors in Markdown.

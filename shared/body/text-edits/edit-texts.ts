@@ -1,17 +1,18 @@
 import type { Ahead } from '../../computations/ahead.ts'
 import { type Computation, ComputationLimitError, computation } from '../../computations/computation.ts'
-import { BlockLines } from '../block-lines.ts'
+import { BlockLines, nodeAt, withNodeAt } from '../block-lines.ts'
 import type { BodyLimits } from '../body-limits.ts'
 import { withChange } from '../change.ts'
 import type { Edited } from '../commit.ts'
 import { answerWarnings, type Warning } from '../document.ts'
 import { requireHash } from '../edit.ts'
 import { parsesAtOnce, timeLimit, tooCostly } from '../markdown/parse-async.ts'
+import { refuse } from '../normalise-state.ts'
 import { type EditPointer, locate, pointerAt, takeOut } from '../placement.ts'
 import type { StoredBody } from '../stored-body.ts'
 import { type Adding, addMarkdown, replaceByMarkdown } from './add-markdown.ts'
 import { TextReplacer } from './replace-text.ts'
-import { type AppliedEdit, namedBlocks, type TextEdit } from './schema.ts'
+import { type AppliedEdit, type CheckEdit, namedBlocks, type TextEdit } from './schema.ts'
 
 /** The new body that edits by text have made, for `commitBody`, with the members of the answer to the request. */
 export type TextEdited = Edited & { applied: AppliedEdit[]; warnings: Warning[] }
@@ -67,9 +68,23 @@ function applyEdit({ replacer, adding }: Applying, edit: TextEdit, pointer: Edit
     takeOut(adding.body, locate(adding.body, edit.block_id, pointerAt(pointer, '/block_id')), pointer)
     return { ids: [edit.block_id], count: 1 }
   }
+  if (edit.op === 'check') return { ids: [check(adding.body, edit, pointerAt(pointer, '/block_id'))], count: 1 }
   const ids =
     edit.op === 'replace_block' ? replaceByMarkdown(adding, edit, pointer) : addMarkdown(adding, edit, pointer)
   return { ids, count: ids.length }
+}
+
+// Ticks the task that a block is, or whose text the block is. Nothing else of the task changes.
+function check(body: BlockLines, { block_id: id, checked = true }: CheckEdit, pointer: EditPointer): string {
+  const { position, path } = locate(body, id, pointer)
+  const top = body.block(position)
+  for (const taskPath of [path, path.slice(0, -1)]) {
+    const node = nodeAt(top, taskPath)
+    if (node.type !== 'taskItem') continue
+    body.splice(position, 1, [withNodeAt(top, taskPath, { ...node, attrs: { ...node.attrs, checked } })])
+    return node.attrs.id
+  }
+  throw refuse('invalid_position', { ...pointer, blockId: id }, 'the block is neither a task nor the text of one')
 }
 
 // The most UTF-16 units that are searched without a thread, over all edits. Searching so many takes a few milliseconds.

@@ -9,7 +9,7 @@ export const namedBlocks = 1000
 const withinLine = '^[^\\n]*$'
 
 const guard = {
-  if_match: Type.Optional(Type.String({ description: 'hash that the block must have before the first edit' })),
+  if_match: Type.Optional(Type.String({ description: 'hash the block must have before all edits' })),
 }
 
 const ReplaceEdit = Type.Object(
@@ -19,12 +19,12 @@ const ReplaceEdit = Type.Object(
       min: 1,
       max: 2000,
       pattern: withinLine,
-      description: 'text of one paragraph, heading, cell or the like, as a plain-text read shows it; no line feed',
+      description: 'plain text within one block, without line feed',
     }),
     replace: Text({
       max: 2000,
       pattern: withinLine,
-      description: 'the new text, without markup; it has the marks of the first character that it replaces',
+      description: 'new text without markup, with the marks of the first character it replaces',
     }),
     occurrence: Type.Optional(
       Type.Enum(['only', 'first', 'all'], {
@@ -32,7 +32,7 @@ const ReplaceEdit = Type.Object(
         description: '`only` refuses a text that occurs several times',
       }),
     ),
-    block_id: Type.Optional(Type.String({ description: 'search this block and everything in it, not the document' })),
+    block_id: Type.Optional(Type.String({ description: 'search only within this block' })),
     match_case: Type.Optional(Type.Boolean({ default: true })),
     ...guard,
   },
@@ -45,19 +45,22 @@ const BlockReference = Type.String({ description: 'block id' })
 const added = {
   markdown,
   section: Type.Optional(
-    Type.String({ description: 'block id or slug of a top-level heading; without it the whole document' }),
+    Type.String({ description: 'block id or slug of a top-level heading; default: the document' }),
   ),
 }
 
 const AppendEdit = Type.Object(
   { op: Type.Literal('append'), ...added },
-  { $id: 'AppendEdit', description: 'Adds blocks at the end of the document or of a section' },
+  { $id: 'AppendEdit', description: 'Adds at the end of the document or section' },
 )
 
 const PrependEdit = Type.Object(
   { op: Type.Literal('prepend'), ...added },
-  { $id: 'PrependEdit', description: 'Adds blocks at the beginning of the document or of a section' },
+  { $id: 'PrependEdit', description: 'Adds at the beginning of the document or section' },
 )
+
+/** The members of an insert that name its place. */
+export const insertPlaces = ['before_block_id', 'after_block_id', 'parent_block_id'] as const
 
 const InsertEdit = Type.Refine(
   Type.Object(
@@ -66,16 +69,20 @@ const InsertEdit = Type.Refine(
       markdown,
       before_block_id: Type.Optional(BlockReference),
       after_block_id: Type.Optional(BlockReference),
+      parent_block_id: Type.Optional(BlockReference),
     },
-    { $id: 'InsertEdit', description: 'Adds blocks beside a block, in the same parent' },
+    {
+      $id: 'InsertEdit',
+      description: 'Adds beside a block or as its last children: to a list `- item`, to a table `| row |`',
+    },
   ),
-  (edit) => (edit.before_block_id === undefined) !== (edit.after_block_id === undefined),
-  () => 'must have exactly one of the members before_block_id, after_block_id',
+  (edit) => insertPlaces.filter((name) => edit[name] !== undefined).length === 1,
+  () => `must have exactly one of the members ${insertPlaces.join(', ')}`,
 )
 
 const ReplaceBlockEdit = Type.Object(
   { op: Type.Literal('replace_block'), block_id: BlockReference, markdown, ...guard },
-  { $id: 'ReplaceBlockEdit', description: 'Replaces a block by Markdown; the first new block keeps its id' },
+  { $id: 'ReplaceBlockEdit', description: 'Replaces a block; the first new block keeps its id' },
 )
 
 const DeleteBlockEdit = Type.Object(
@@ -83,8 +90,19 @@ const DeleteBlockEdit = Type.Object(
   { $id: 'DeleteBlockEdit', description: 'Deletes a block with what is in it' },
 )
 
+const CheckEdit = Type.Object(
+  {
+    op: Type.Literal('check'),
+    block_id: BlockReference,
+    checked: Type.Optional(Type.Boolean({ default: true })),
+    ...guard,
+  },
+  { $id: 'CheckEdit', description: 'Ticks a task' },
+)
+
 /** One step of a request that edits by text. */
-const TextEdit = Type.Union([ReplaceEdit, AppendEdit, PrependEdit, InsertEdit, ReplaceBlockEdit, DeleteBlockEdit], {
+const edits = [ReplaceEdit, AppendEdit, PrependEdit, InsertEdit, ReplaceBlockEdit, DeleteBlockEdit, CheckEdit]
+const TextEdit = Type.Union(edits, {
   $id: 'TextEdit',
   'x-discriminator': 'op',
   description: 'one step of an edit by text',
@@ -104,9 +122,9 @@ const AppliedEdit = Type.Object(
   {
     index: Type.Integer({ minimum: 0, description: 'of the edit in the request' }),
     block_ids: Type.Array(Type.String(), {
-      description: `of \`replace\` the changed textblocks, of \`delete_block\` the deleted block, otherwise the new blocks; at most ${namedBlocks}`,
+      description: `of \`replace\` the changed textblocks, of \`delete_block\` the deleted block, of \`check\` the task, otherwise the new blocks; at most ${namedBlocks}`,
     }),
-    count: Type.Integer({ minimum: 0, description: 'replaced texts, added blocks or deleted blocks' }),
+    count: Type.Integer({ minimum: 0, description: 'replaced texts, or added, deleted or ticked blocks' }),
   },
   { $id: 'AppliedEdit' },
 )
@@ -125,5 +143,6 @@ export const TextEditResult = Type.Object(
 export type ReplaceEdit = Static<typeof ReplaceEdit>
 export type AddEdit = Static<typeof AppendEdit> | Static<typeof PrependEdit> | Static<typeof InsertEdit>
 export type ReplaceBlockEdit = Static<typeof ReplaceBlockEdit>
-export type TextEdit = ReplaceEdit | AddEdit | ReplaceBlockEdit | Static<typeof DeleteBlockEdit>
+export type CheckEdit = Static<typeof CheckEdit>
+export type TextEdit = ReplaceEdit | AddEdit | ReplaceBlockEdit | Static<typeof DeleteBlockEdit> | CheckEdit
 export type AppliedEdit = Static<typeof AppliedEdit>

@@ -6,6 +6,7 @@ import { mayPass } from '../../client/events.ts'
 import { type Cli, type Context, examples } from '../frame/command.ts'
 import { type Connection, connectAs } from '../frame/connection.ts'
 import { Failure } from '../frame/failures.ts'
+import type { Login } from '../frame/logins.ts'
 import { isUnencrypted } from '../frame/origins.ts'
 
 type Options = { scopes?: string; open?: boolean; withToken?: boolean }
@@ -39,10 +40,25 @@ async function login(context: Context, options: Options): Promise<void> {
   if (isUnencrypted(origin)) out.note({ text: 'warning: ', style: 'yellow' }, `tokens travel to ${origin} unencrypted.`)
   const token = options.withToken ? await readToken() : await askForToken(context, { origin, options })
   const { data: me } = await connectAs(token, { origin, out }).service.api.GET('/me')
-  const login = { token, email: me.user.email, saved_at: Date.now() }
-  await logins.update((kept) => ({ default_origin: origin, logins: { ...kept.logins, [origin]: login } }))
+  const login = { token, email: me.user.email, saved_at: Date.now(), requested: options.withToken !== true }
+  let former: Login | undefined
+  await logins.update((kept) => {
+    former = kept.logins[origin]
+    return { default_origin: origin, logins: { ...kept.logins, [origin]: login } }
+  })
+  await endFormer(context, { origin, former, token })
   const answer = { origin, user: me.user, scopes: me.scopes, expires_at: me.expires_at }
   out.item(answer, () => out.line(`Signed in to ${origin} as `, { text: me.user.email, style: 'bold' }, '.'))
+}
+
+// Ends the token of an earlier login, which nothing has any more. The new login stands even where this fails.
+async function endFormer({ out }: Context, input: { origin: string; former: Login | undefined; token: string }) {
+  const { origin, former, token } = input
+  if (former?.requested !== true || former.token === token) return
+  const { api } = connectAs(undefined, { origin, out }).service
+  await api.POST('/auth/revoke', { body: { token: former.token } }).catch(() => {
+    out.note({ text: 'warning: ', style: 'yellow' }, 'the token of the earlier login could not be revoked.')
+  })
 }
 
 async function readToken(): Promise<string> {

@@ -4,8 +4,11 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Failure } from './failures.ts'
 
-/** A token that `login` has kept for the service at one origin. */
-export type Login = { token: string; email: string; saved_at: number }
+/**
+ * A token that `login` has kept for the service at one origin. `requested` says that `login` has got the token from the
+ * service, and nobody else uses it.
+ */
+export type Login = { token: string; email: string; saved_at: number; requested?: boolean }
 
 /** The kept logins by origin, and the origin that is meant when none is named. */
 export type Logins = { default_origin: string | null; logins: Record<string, Login> }

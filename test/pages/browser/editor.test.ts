@@ -340,12 +340,15 @@ t.test('the editor of the service', { skip: noChromium }, async (t) => {
 
     const other = await someone.context.newPage()
     await other.goto(`${origin}/account/tokens`)
+    await one.type({ block: 0 }, ' fast')
     await other.getByRole('button', { name: 'Sign out' }).click()
-    await one.page.getByRole('alert').getByText('You are signed out').waitFor()
+    const alert = one.page.getByRole('alert')
+    await alert.getByText('You are signed out').waitFor()
+    t.notMatch(await alert.textContent(), 'not saved')
     t.equal(await one.text.getAttribute('contenteditable'), 'false')
     const copies = 'indexedDB.databases().then((all) => all.length)'
     await until(async () => (await other.evaluate(copies)) === 0)
-    t.strictSame(texts((await bodyOf(ada, id)).blocks), ['Water flows'])
+    t.strictSame(texts((await bodyOf(ada, id)).blocks), ['Water flows fast'])
     t.strictSame(someone.incidents, [])
     await someone.context.close()
   })

@@ -44,6 +44,9 @@ t.test('registration', async (t) => {
       response_types: ['code'],
       scope: 'documents:read',
     })
+    const members = ['application_type', 'client_id', 'client_id_issued_at', 'client_name', 'grant_types']
+    const others = ['redirect_uris', 'response_types', 'scope', 'token_endpoint_auth_method']
+    t.same(Object.keys(body).sort(), [...members, ...others], 'nothing of OpenID Connect')
     for (const name of ['client_secret', 'jwks_uri', 'logo_uri', 'registration_access_token']) t.notHas(body, name)
     const plain = (await register({ redirect_uris })).body
     t.same(plain.grant_types, ['authorization_code', 'refresh_token'], 'a program stays connected unless it says no')

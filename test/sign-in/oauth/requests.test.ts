@@ -45,6 +45,11 @@ t.test('requests', async (t) => {
     t.match(await sentBack({ code_challenge: 'short' }), { error: 'invalid_request' })
   })
 
+  t.test('a program that asks for a page with a script is told that the service has none', async (t) => {
+    const answer = await sentBack({ response_mode: 'form_post' })
+    t.match(answer, { error: 'unsupported_response_mode', state: 'a state' })
+  })
+
   t.test('no access token gets into an address, and no password to a program', async (t) => {
     for (const response_type of ['token', 'id_token', 'code token', 'none']) {
       const answer = await sentBack({ response_type })
