@@ -1,4 +1,5 @@
 import type { BodyNode } from '../../shared/body/document.ts'
+import { accepted, literal } from '../../shared/body/markdown/accepted.ts'
 import { fromMarkdown } from '../../shared/body/markdown/from-markdown.ts'
 import { toMarkdown } from '../../shared/body/markdown/to-markdown.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
@@ -15,6 +16,13 @@ function reads(markdown: string, ...blocks: BodyNode[]): void {
 function writes(markdown: string, ...blocks: BodyNode[]): void {
   t.equal(toMarkdown(doc(...blocks), { anchors: false }).markdown, markdown)
 }
+
+t.test('every construct is read the same, whether an at sign stands elsewhere in the text or not', async () => {
+  for (const { read } of [...accepted, ...literal]) {
+    const { content } = fromMarkdown(`${read}\n\n@`).result
+    reads(read, ...content.slice(0, -1))
+  }
+})
 
 t.test('each construct has one node, both ways', async () => {
   const both: [string, BodyNode[]][] = [
