@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
+import type { ReadBody } from './answers.ts'
 import { readAlike, withoutRepeatedAnchors } from './blocks.ts'
-import type { ReadBody } from './body.ts'
 import { isSameBody, mergeDocument, type WholeDocument } from './document-merge.ts'
 import { bodyOf, keptOfNewFile, readFileText, withLineEndsOf, writeFileText } from './file-text.ts'
 import type { FolderIds } from './folder-ids.ts'

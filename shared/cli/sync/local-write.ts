@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { linkSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { join, posix } from 'node:path'
+import { dirname, join, posix, sep } from 'node:path'
 import { readLocal, statOf } from './local-scan.ts'
-import { conflictPath, directoryOf, stateFolder } from './paths.ts'
+import { conflictPath, directoryOf, isVisible, stateFolder } from './paths.ts'
 import type { FileStat } from './sides.ts'
 import { hashOf } from './state.ts'
 
@@ -36,9 +36,9 @@ export class LocalWriter {
 
   /** Writes a file. Throws a FileChanged if the path is not as expected. */
   async write(path: string, text: string, expected: Expected): Promise<{ hash: string; stat: FileStat }> {
-    this.#makeDirectory(directoryOf(path))
+    const target = this.#placeOf(path)
+    mkdirSync(dirname(target), { recursive: true })
     const written = join(this.#parts, randomUUID())
-    const target = join(this.#root, path)
     try {
       const mode = expected === null ? 0o666 : lstatSync(target, { throwIfNoEntry: false })?.mode
       const file = await open(written, 'wx', mode)
@@ -62,9 +62,9 @@ export class LocalWriter {
 
   /** Moves a file to a path that is free. Throws a FileChanged if the file has changed or the path is taken. */
   move(from: string, to: string, expected: string): void {
-    this.#makeDirectory(directoryOf(to))
+    const [source, target] = [this.#placeOf(from), this.#placeOf(to)]
+    mkdirSync(dirname(target), { recursive: true })
     this.#require(from, expected)
-    const [source, target] = [join(this.#root, from), join(this.#root, to)]
     const there = lstatSync(target, { throwIfNoEntry: false })
     // On a file system without case, the new name may be another spelling of the old name.
     if (there !== undefined && there.ino !== lstatSync(source).ino) throw new FileChanged(`${to} exists`)
@@ -74,9 +74,9 @@ export class LocalWriter {
 
   /** Deletes a file. Throws a FileChanged if the file has changed. */
   remove(path: string, expected: string): void {
+    const target = this.#placeOf(path)
     this.#require(path, expected)
     const kept = this.#keptPath(path, expected)
-    const target = join(this.#root, path)
     renameSync(target, kept)
     // Somebody may have saved another file under the name just now.
     if (hashOf(readFileSync(kept)) !== expected) {
@@ -172,14 +172,16 @@ export class LocalWriter {
     }
   }
 
-  // Makes a directory and those above it. A symbolic link on the way could lead out of the folder.
-  #makeDirectory(directory: string): void {
-    if (directory === '') return
-    this.#makeDirectory(directoryOf(directory))
-    const path = join(this.#root, directory)
-    const stat = lstatSync(path, { throwIfNoEntry: false })
-    if (stat === undefined) mkdirSync(path, { recursive: true })
-    else if (!stat.isDirectory()) throw new FileChanged(`${directory} is no folder`)
+  // Where a file is on the disk. A path that leads out of the folder, or to a hidden file, is a mistake of this program.
+  // A symbolic link on the way could lead out of the folder as well.
+  #placeOf(path: string): string {
+    const isInside = path.split('/').every((name) => name !== '' && isVisible(name) && !/\0/.test(name))
+    if (!isInside || (sep !== '/' && path.includes(sep))) throw new Error(`${path} is no file of the synced folder`)
+    for (let directory = directoryOf(path); directory !== ''; directory = directoryOf(directory)) {
+      const stat = lstatSync(join(this.#root, directory), { throwIfNoEntry: false })
+      if (stat?.isDirectory() === false) throw new FileChanged(`${directory} is no folder`)
+    }
+    return join(this.#root, path)
   }
 
   #removeEmpty(directory: string): void {
