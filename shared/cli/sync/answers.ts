@@ -37,7 +37,12 @@ export function bodyOf({ content = '', version }: { content?: string; version: s
 
 /** The body of an answer to a text that was sent, with what the body cannot keep of the text. */
 export function readBodyOf(data: { content?: string; version: string; warnings?: readonly Warning[] }): ReadBody {
-  return { ...bodyOf(data), losses: (data.warnings ?? []).filter(isLoss).map(({ message }) => message) }
+  return { ...bodyOf(data), losses: lossesOf(data.warnings) }
+}
+
+/** What a document cannot keep of the text that it was given. */
+export function lossesOf(warnings: readonly Warning[] = []): string[] {
+  return warnings.filter(isLoss).map(({ message }) => message)
 }
 
 type Warning = components['schemas']['Warning']

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type KnowledgeBase, KnowledgeBaseError } from '../../client/client.ts'
 import type { IdPolicy } from '../frame/command.ts'
-import { type Body, bodyOf, folderOf, type ReadBody, readBodyOf, remoteOf } from './answers.ts'
+import { type Body, bodyOf, folderOf, lossesOf, type ReadBody, readBodyOf, remoteOf } from './answers.ts'
 import { areSameLabels, type Labels } from './labels.ts'
 import type { Folder } from './paths.ts'
 import type { RemoteDocument } from './sides.ts'
@@ -82,8 +82,8 @@ export class SyncService {
     return found && bodyOf(found.data)
   }
 
-  /** Creates a document. Returns null if the id was used before. */
-  async create({ markdown, folder_id, ...document }: NewDocument): Promise<RemoteDocument | null> {
+  /** Creates a document. Returns it with what it cannot keep of the text, or null if the id was used before. */
+  async create({ markdown, folder_id, ...document }: NewDocument) {
     const { knowledge_base_id } = this.#target
     const header = { 'Idempotency-Key': `sync-${document.id}` }
     const body = {
@@ -95,7 +95,7 @@ export class SyncService {
     }
     try {
       const { data } = await this.#service.api.POST('/documents', { ...this.#with({ header }), body })
-      return remoteOf(data, document.id)
+      return { document: remoteOf(data, document.id), losses: lossesOf(data.warnings) }
     } catch (error) {
       // The same key with another text: the document was created by a sync that was killed.
       if (isCode(error, 'document_id_conflict', 'idempotency_key_reused')) return null

@@ -5,6 +5,7 @@ import { startFaultyProxy } from '../../support/faulty-proxy.ts'
 import { sharedService } from '../../support/service.ts'
 import { until } from '../../support/site.ts'
 import { type Test, t } from '../../support/tap.ts'
+import { saidBy } from './machine.ts'
 
 // SYNC_KILLS=50 kills the command more often.
 const kills = Number(process.env['SYNC_KILLS'] ?? 2)
@@ -78,10 +79,10 @@ function moments(most: number): number[] {
 async function isInStep(t: Test, folder: Folder) {
   const { documents, content, files, root, sync } = folder
   t.match(await sync(), { actions: [], conflicts: [], failed: [], withheld: [] }, 'nothing is left to do')
-  const texts = files().map((path) => readFileSync(join(root, path), 'utf8'))
+  const texts = files().map((path) => saidBy(readFileSync(join(root, path), 'utf8')))
   const bodies = await Promise.all((await documents()).map(async ({ id }) => (await content(id)).content))
   t.equal(texts.length, bodies.length, 'there is a file for each document')
-  for (const body of bodies) t.equal(texts.filter((text) => text.includes(body)).length, 1)
+  for (const body of bodies) t.equal(texts.filter((text) => text === saidBy(body)).length, 1)
   return bodies.join('\n')
 }
 
