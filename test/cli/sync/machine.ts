@@ -121,6 +121,7 @@ export function saidBy(text: string): string {
   const plain = text.replace(/^---\n[\s\S]*?\n---\n/, '').replace(/^<!-- block=.*$/gm, '')
   return plain
     .replaceAll('__', '**')
+    .replace(/^\* /gm, '- ')
     .replace(/\n\s*\n/g, '\n\n')
     .trim()
 }

@@ -143,7 +143,8 @@ export class SyncWorld {
 
   #editFile(machine: Machine, [first = 0, ...choices]: number[]): void {
     const path = pick(machine.files(), first)
-    if (path !== undefined) machine.write(path, this.#edited(machine.read(path), choices))
+    // An empty file is left alone, so whoever takes away everything leaves an empty line.
+    if (path !== undefined) machine.write(path, this.#edited(machine.read(path), choices) || '\n')
   }
 
   async #editThere([first = 0, ...choices]: number[]): Promise<void> {
