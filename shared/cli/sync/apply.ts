@@ -271,21 +271,21 @@ async function update(work: Work, action: Update): Promise<Outcome> {
 }
 
 // What is known of the last sync. A killed sync may have written a document without noting it. If the service has what
-// was written, that is the common state. Otherwise text that is edited after the kill would stand twice in the result.
+// was written, or had it before others went on, that is the common state. Otherwise text that is edited after the kill
+// would stand twice in the result.
 async function entryAfterKill({ state, service }: Work, { id, entry, document }: Update): Promise<Entry | null> {
   const begun = state.writing.get(id)
   const text = begun === undefined ? null : state.text(begun.body)
   if (entry === null || begun === undefined || text === null) return entry
   if (!areSameLabels(document, begun.labels) || document.folder_id !== entry.document.folder_id) return entry
-  const body = await service.body(id)
-  if (body === null) return entry
-  const isThere =
-    readAlike(text, body.markdown) || readAlike((await service.rehearse(id, text)).markdown, body.markdown)
-  if (!isThere) return entry
-  const { version, markdown } = body
-  const reached = { ...entry, hash: begun.hash, document: { ...document, version }, body: state.keepText(markdown) }
-  state.note({ entry: reached })
-  return reached
+  const rehearsed = await service.rehearse(id, text)
+  for await (const { version, markdown } of service.bodiesSince(id, entry.document.version)) {
+    if (!readAlike(text, markdown) && !readAlike(rehearsed.markdown, markdown)) continue
+    const reached = { ...entry, hash: begun.hash, document: { ...document, version }, body: state.keepText(markdown) }
+    state.note({ entry: reached })
+    return reached
+  }
+  return entry
 }
 
 type SidesAsked = { action: Update; listed: RemoteDocument; inService: (markdown: string) => Promise<string> }

@@ -82,6 +82,23 @@ export class SyncService {
     return found && bodyOf(found.data)
   }
 
+  /** The bodies that a document has had since a version, the newest first, as far as its history has them. */
+  async *bodiesSince(id: string, version: string): AsyncGenerator<Body> {
+    const body = await this.body(id)
+    if (body === null || body.version === version) return
+    yield body
+    const query = { format: 'markdown', annotate: 'anchors' } as const
+    for await (const { seq } of this.#service.items('/documents/{id}/versions', this.#with({ path: { id } }))) {
+      const call = this.#with({ path: { id, seq }, query })
+      const found = await absent(
+        this.#service.api.GET('/documents/{id}/versions/{seq}/content', call),
+        'version_not_found',
+      )
+      if (found === null || found.data.version === version) return
+      yield bodyOf(found.data)
+    }
+  }
+
   /** Creates a document. Returns it with what it cannot keep of the text, or null if the id was used before. */
   async create({ markdown, folder_id, ...document }: NewDocument) {
     const { knowledge_base_id } = this.#target

@@ -132,8 +132,15 @@ t.test('a sync of both sides that is killed again and again ends with the change
   ])
 })
 
-t.test('a paragraph that is edited after the sync that uploaded it was killed is there once', async (t) => {
-  const folder = await newFolder('Edited')
+for (const isAlone of [true, false]) {
+  const who = isAlone ? 'nobody else' : 'somebody else'
+  t.test(`a paragraph that is edited after the sync that uploaded it was killed is there once, if ${who} writes`, (t) =>
+    editAfterKill(t, { isAlone }),
+  )
+}
+
+async function editAfterKill(t: Test, { isAlone }: { isAlone: boolean }) {
+  const folder = await newFolder(`Edited ${isAlone}`)
   await folder.make('Owls')
   await folder.sync()
   const [owls] = await folder.documents()
@@ -141,8 +148,17 @@ t.test('a paragraph that is edited after the sync that uploaded it was killed is
   const uploaded = async () => (await folder.content(owls?.id ?? '')).content.includes('They hunt at dusk')
   await folder.killAfterWrite(uploaded)
   folder.edit('Owls.md', (text) => text.replace('at dusk', 'by night'))
+  if (!isAlone) {
+    for (const more of ['They sleep by day', 'They see well']) {
+      const { content, version } = await folder.content(owls?.id ?? '')
+      const changed = { format: 'markdown', content: `${content}\n${more}\n` }
+      const { status } = await ada.put(`/documents/${owls?.id}/content`, changed, { 'if-match': `"${version}"` })
+      t.equal(status, 200)
+    }
+  }
   t.match(await folder.sync(), { conflicts: [], failed: [] })
   const body = await isInStep(t, folder)
   t.equal(body.split('They hunt').length, 2)
   t.match(body, 'They hunt by night')
-})
+  if (!isAlone) t.match(body, /They sleep by day[\s\S]*They see well/)
+}
