@@ -6,7 +6,7 @@ import type { Connection } from '../frame/connection.ts'
 import { tell, toldOf } from '../frame/errors.ts'
 import { Failure } from '../frame/failures.ts'
 import { documentNamed } from '../frame/names.ts'
-import { type ReadBody, readBodyOf } from '../sync/body.ts'
+import { type ReadBody, readBodyOf } from '../sync/answers.ts'
 
 /** `edit`: changes a document in the editor of the person. */
 export function registerEdit({ program, run }: Cli): void {

@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
+import type { ReadBody } from './answers.ts'
 import { readAlike, withoutRepeatedAnchors } from './blocks.ts'
-import type { ReadBody } from './body.ts'
 import { isSameBody, mergeDocument, type WholeDocument } from './document-merge.ts'
 import { bodyOf, keptOfNewFile, readFileText, withLineEndsOf, writeFileText } from './file-text.ts'
 import type { FolderIds } from './folder-ids.ts'
@@ -8,7 +8,7 @@ import { areSameLabels } from './labels.ts'
 import { type FileLinks, type LinkPlaces, linksToFile, linksToService, noLinks } from './links.ts'
 import { readLocal } from './local-scan.ts'
 import { FileChanged, type LocalWriter } from './local-write.ts'
-import { directoryOf, inDirectory, titleOfPath } from './paths.ts'
+import { directoryOf, idInPath, inDirectory, titleOfPath } from './paths.ts'
 import { type Action, type Creation, isSameDocument, type Restoration, type Update } from './plan.ts'
 import type { DocumentChange, SyncService } from './service.ts'
 import type { Entry, RemoteDocument } from './sides.ts'
@@ -37,6 +37,9 @@ export type Conflict = {
   losses: string[]
 }
 
+/** What the service cannot keep of a file. The file has it still. */
+export type Loss = { path: string; document_id: string; losses: string[] }
+
 /** How an action ended. */
 export type Outcome = {
   /** `later`: a side has changed meanwhile, and the next round looks again. */
@@ -44,6 +47,7 @@ export type Outcome = {
   /** Why the action ended with `later`, if the disk was in the way. */
   reason?: string
   conflict?: Conflict
+  loss?: Loss
   /** The document as the action has left it, or null if it is gone; absent if it is not known. */
   document?: RemoteDocument | null
 }
@@ -64,7 +68,7 @@ export async function applyAction(work: Work, action: Action): Promise<Outcome> 
     if (action.type === 'update') return await update(work, action)
     if (action.type === 'download') return await download(work, action)
     if (action.type === 'trash' && !(await service.trash(action.id, action.version))) return later
-    if (action.type === 'remove') writer.remove(action.path, action.file.hash)
+    if (action.type === 'remove') writer.remove(action.path, { hash: action.file.hash, id: action.id })
     const entry = state.entries.get(action.id)
     if (entry !== undefined) state.note({ gone: { ...entry, goneAt: Date.now() } })
     return { end: 'done', document: null }
@@ -101,23 +105,33 @@ async function create({ root, state, service, writer, folders, places }: Work, {
     if ((await service.document(id)) === null) state.note({ created: path })
     return later
   }
-  const document = { ...created, version: body.version }
-  const losses = readAlike(sent, body.markdown) ? [] : (await service.rehearse(id, sent)).losses
-  const conflict = await keepLost(writer, { path, text, document_id: id, losses })
+  const document = { ...created.document, version: body.version }
   const kept = state.keepText(body.markdown)
-  const whole = writeFileText(document, { body: body.markdown, path })
+  // A copy of another document's file would be taken for that file, so it gets the text of its own document.
+  const isCopy = file.documentId !== null || idInPath(path) !== null
+  const whole = isCopy ? writeFileText(document, { body: body.markdown, path }) : linked
   const { text: linkedText, ...links } = await linksToFile(whole, { path, present: text, mayWait: true }, places)
-  const newText = withLineEndsOf(text, linkedText)
+  const entry = { id, path, hash, stat: file.stat, document, body: kept, ...links }
   // If the file has changed meanwhile, the noted hash is that of the text which the service has.
-  const written = await writer.write(path, newText, hash).catch((error) => {
-    if (error instanceof FileChanged) return null
-    throw error
-  })
-  state.note({
-    entry: { id, path, hash: written?.hash ?? hash, stat: written?.stat ?? file.stat, document, body: kept, ...links },
-  })
+  const written = isCopy
+    ? await writer.write(path, withLineEndsOf(text, linkedText), { hash, id }).catch(ifChanged)
+    : {}
+  state.note({ entry: { ...entry, ...written } })
   state.note({ created: path })
-  return { ...(written === null ? later : { end: 'done' as const }), ...conflict, document }
+  return {
+    ...(written === null ? later : { end: 'done' as const }),
+    ...lossOf({ path, document_id: id, losses: created.losses }),
+    document,
+  }
+}
+
+function ifChanged(error: unknown): null {
+  if (error instanceof FileChanged) return null
+  throw error
+}
+
+function lossOf(loss: Loss): { loss?: Loss } {
+  return loss.losses.length > 0 ? { loss } : {}
 }
 
 // Keeps the text of a file of which the service cannot keep everything, before the file gets the text of the service.
@@ -165,6 +179,8 @@ async function update(work: Work, action: Update): Promise<Outcome> {
   const { links, headings }: FileLinks = entry ?? noLinks
   const inService = (markdown: string) =>
     linksToService(markdown, { path: from, before: entry?.path ?? from, links, headings }, places)
+  // A file that nobody has changed says what the last sync has left, even if it spells that in another way.
+  const isUnchanged = hash === entry?.hash
   // Addresses that the service has as they are become links there when their headings are there.
   const hasWaiting = Object.values(headings).includes('')
   const linked = await inService(text)
@@ -174,6 +190,9 @@ async function update(work: Work, action: Update): Promise<Outcome> {
     const sides = listed && (await sidesOf(work, { action: { ...action, entry }, listed, inService }))
     if (sides === null) return { end: 'later', document: null }
     const { base, theirs } = sides
+    // Without changes of others, the service gets what the file has.
+    const isAlone = entry !== null && base !== null && isSameDocument(entry, theirs.document)
+    const known = isUnchanged && base !== null && !isAlone ? writeFileText(base.document, base) : linked
     let losses: string[] = []
     const rehearse = async (markdown: string) => {
       const read = await service.rehearse(id, markdown)
@@ -182,7 +201,7 @@ async function update(work: Work, action: Update): Promise<Outcome> {
     }
     const merge = await mergeDocument({
       base,
-      mine: { text: linked, path: from },
+      mine: { text: known, path: from },
       theirs,
       isCreated: action.isCreated,
       rehearse,
@@ -193,8 +212,6 @@ async function update(work: Work, action: Update): Promise<Outcome> {
       const [blocks, labels] = [merge.conflicts.map(({ block_id }) => block_id), merge.labels.conflicts]
       outcome = { ...outcome, conflict: { path, copy, document_id: id, blocks, labels, losses } }
     }
-    // Without changes of others, the service gets what the file has.
-    const isAlone = entry !== null && base !== null && isSameDocument(entry, theirs.document)
     if (isAlone && path === from) {
       const { title, tags, properties } = merge.labels
       state.note({ writing: { id, hash, body: state.keepText(merge.body), labels: { title, tags, properties } } })
@@ -212,27 +229,33 @@ async function update(work: Work, action: Update): Promise<Outcome> {
       stored: hasWaiting ? sides.stored : theirs.body,
     })
     if (written !== null) {
-      const lost = { path: from, text, document_id: id, losses: [...losses, ...written.losses] }
-      outcome = { ...(await keepLost(writer, lost)), ...outcome }
-      return finish({ ...document, version: written.version }, { body: written.markdown, isAlone })
+      const lost = { path: from, document_id: id, losses: [...losses, ...written.losses] }
+      if (merge.isMine) outcome = { ...lossOf(lost), ...outcome }
+      else {
+        if (!readAlike(known, linked)) lost.losses.push(...(await service.rehearse(id, linked)).losses)
+        outcome = { ...(await keepLost(writer, { ...lost, text })), ...outcome }
+      }
+      const done = { ...document, version: written.version }
+      return finish(done, { body: written.markdown, isAlone, isMine: merge.isMine })
     }
     listed = await service.document(id)
   }
   return { ...outcome, end: 'later' }
 
-  // `isAlone` says that nobody else has changed the document since the last sync.
+  // `isAlone` says that nobody else has changed the document since the last sync. `isMine` says that the file has what
+  // the document has. Then it keeps its text, apart from links.
   async function finish(
     document: RemoteDocument,
-    { body, isAlone }: { body: string; isAlone: boolean },
+    { body, isAlone, isMine }: { body: string; isAlone: boolean; isMine: boolean },
   ): Promise<Outcome> {
     const kept = state.keepText(body)
     try {
       if (path !== from) writer.move(from, path, hash)
       const mayWait = action.changes.file || hasWaiting
-      const whole = writeFileText(document, { body, path })
+      const whole = isMine ? linked : writeFileText(document, { body, path })
       const { text: linkedText, ...written } = await linksToFile(whole, { path, present: text, mayWait }, places)
-      const newText = withLineEndsOf(text, linkedText)
-      const found = newText === text ? { hash, stat: file.stat } : await writer.write(path, newText, hash)
+      const newText = isMine ? linkedText : withLineEndsOf(text, linkedText)
+      const found = newText === text ? { hash, stat: file.stat } : await writer.write(path, newText, { hash, id })
       state.note({ entry: { id, path, ...found, document, body: kept, ...written } })
       state.note({ created: from })
       return { ...outcome, document }
@@ -248,21 +271,21 @@ async function update(work: Work, action: Update): Promise<Outcome> {
 }
 
 // What is known of the last sync. A killed sync may have written a document without noting it. If the service has what
-// was written, that is the common state. Otherwise text that is edited after the kill would stand twice in the result.
+// was written, or had it before others went on, that is the common state. Otherwise text that is edited after the kill
+// would stand twice in the result.
 async function entryAfterKill({ state, service }: Work, { id, entry, document }: Update): Promise<Entry | null> {
   const begun = state.writing.get(id)
   const text = begun === undefined ? null : state.text(begun.body)
   if (entry === null || begun === undefined || text === null) return entry
   if (!areSameLabels(document, begun.labels) || document.folder_id !== entry.document.folder_id) return entry
-  const body = await service.body(id)
-  if (body === null) return entry
-  const isThere =
-    readAlike(text, body.markdown) || readAlike((await service.rehearse(id, text)).markdown, body.markdown)
-  if (!isThere) return entry
-  const { version, markdown } = body
-  const reached = { ...entry, hash: begun.hash, document: { ...document, version }, body: state.keepText(markdown) }
-  state.note({ entry: reached })
-  return reached
+  const rehearsed = await service.rehearse(id, text)
+  for await (const { version, markdown } of service.bodiesSince(id, entry.document.version)) {
+    if (!readAlike(text, markdown) && !readAlike(rehearsed.markdown, markdown)) continue
+    const reached = { ...entry, hash: begun.hash, document: { ...document, version }, body: state.keepText(markdown) }
+    state.note({ entry: reached })
+    return reached
+  }
+  return entry
 }
 
 type SidesAsked = { action: Update; listed: RemoteDocument; inService: (markdown: string) => Promise<string> }

@@ -8,7 +8,7 @@ import {
   withoutRepeatedAnchors,
 } from './blocks.ts'
 import { bodyOf, type FileParts, keptEntries, readFileText, writeFileText } from './file-text.ts'
-import { type Labels, type MergedLabels, mergeLabels } from './labels.ts'
+import { areSameLabels, type Labels, type MergedLabels, mergeLabels } from './labels.ts'
 import { type BlockConflict, type Merge, mergeParts } from './merge.ts'
 import { tellsTitle, titleOfPath } from './paths.ts'
 import type { RemoteDocument } from './sides.ts'
@@ -29,9 +29,15 @@ export type DocumentMergeInput = {
 
 /**
  * The result: labels and body for both sides. If there are conflicts, `copy` is the text of a file with the own version
- * in place of each conflict. Otherwise it is null.
+ * in place of each conflict. Otherwise it is null. `isMine` says that the file has all of the result already.
  */
-export type DocumentMerge = { labels: MergedLabels; body: string; conflicts: BlockConflict[]; copy: string | null }
+export type DocumentMerge = {
+  labels: MergedLabels
+  body: string
+  conflicts: BlockConflict[]
+  copy: string | null
+  isMine: boolean
+}
 
 /** The front matter of a file was valid and is no mapping of YAML any more, so it does not tell what should change. */
 export class BrokenFrontMatter extends Error {}
@@ -61,11 +67,17 @@ export async function mergeDocument(input: DocumentMergeInput): Promise<Document
     theirs: theirs.document,
   })
   const own = withoutRepeatedAnchors(bodyOf({ ...parts.mine, frontMatter: ownFrontMatter(parts, known.body) }))
-  const { merged, mine: disputed, conflicts } = await mergeBodies(input, own)
+  let canonical = own
+  const rehearse = async (markdown: string) => {
+    canonical = await input.rehearse(markdown)
+    return canonical
+  }
+  const { merged, mine: disputed, conflicts } = await mergeBodies({ ...input, rehearse }, own)
   const hasConflicts = conflicts.length > 0 || labels.conflicts.length > 0
   const ownLabels = hasConflicts ? { ...theirs.document, ...labels, ...mineLabels } : null
   const copy = ownLabels && writeFileText(ownLabels, { body: disputed, path: mine.path })
-  return { labels, body: merged, conflicts, copy }
+  const isMine = readAlike(merged, canonical) && areSameLabels(labels, named)
+  return { labels, body: merged, conflicts, copy, isMine }
 }
 
 /** True if two bodies are the same apart from the words behind the ids of anchors, and from empty lines. */

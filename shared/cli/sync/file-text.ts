@@ -99,7 +99,8 @@ export const keptOfNewFile: ReadonlySet<string> = new Set(['title'])
 const idEntry = 'document_id'
 // Entries with a meaning of their own, which a property of the same name may not take.
 const ownEntries = new Set([idEntry, 'title', 'tags'])
-const documentId = /^doc_[A-Za-z0-9_-]{1,64}$/
+/** What an id of a document looks like. */
+export const documentId = /^doc_[A-Za-z0-9_-]{1,64}$/
 
 function textOf(map: YAMLMap, name: string): string | null {
   const value = map.get(name)

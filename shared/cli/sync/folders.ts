@@ -39,7 +39,7 @@ export function placeFolders(input: FolderInput, pairs: readonly Pair[]): Placed
   )
   // The directories of known folders are given first, so that a new folder of the same name gets another directory.
   for (let level = [root]; level.length > 0; ) {
-    const below = level.flatMap((id) => children.get(id) ?? [])
+    const below = level.flatMap((id) => children.get(id) ?? []).filter(({ id }) => !directories.has(id))
     const parentOf = ({ parent_id }: Folder) => directories.get(parent_id) ?? ''
     const left = below.filter((folder) => {
       const home = isSameFolder(folder, knownFolders.get(folder.id)) ? homes.get(folder.id) : undefined

@@ -32,9 +32,11 @@ export class UnusableFile extends Error {
 }
 
 const mostBytes = 16 * 1024 * 1024
-// A file that changed so shortly before it was seen may change again without another time. File systems count time in
-// steps of up to two seconds.
-const uncertainMs = 2000
+/**
+ * A file that changed so shortly before it was seen may change again without another time. File systems count time in
+ * steps of up to two seconds. Milliseconds.
+ */
+export const uncertainMs = 2000
 
 /**
  * Lists the Markdown files below a folder. Hidden files, `node_modules` and files of other types are left alone, and

@@ -1,29 +1,43 @@
 import { randomUUID } from 'node:crypto'
-import { linkSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
 import { open } from 'node:fs/promises'
-import { join, posix } from 'node:path'
-import { readLocal, statOf } from './local-scan.ts'
-import { conflictPath, directoryOf, stateFolder } from './paths.ts'
+import { dirname, join, sep } from 'node:path'
+import { readLocal, statOf, uncertainMs } from './local-scan.ts'
+import { conflictPath, directoryOf, isVisible, stateFolder } from './paths.ts'
 import type { FileStat } from './sides.ts'
-import { hashOf } from './state.ts'
+import { hashOf, type SyncState } from './state.ts'
 
 /** A file is not what it was when the sync read it. Nothing was written, and the next round looks again. */
 export class FileChanged extends Error {}
 
-/** The expected state of a path: the hash of its file, or null if there must be no file. */
-export type Expected = string | null
+/** The expected file of a document: the hash of the file, and the id of the document. */
+export type Expected = { hash: string; id: string }
+
+/** `rescued` are the paths of files that were added to or brought back, `copies` those of new copies. */
+export type Rescued = { rescued: string[]; copies: string[] }
 
 /**
  * Writes, moves and deletes files below a folder. A file is written as a whole or not at all, and only if it is still
- * what was read. A program that had the file open may write to the replaced file. That file is kept until `settle` has
- * looked at it.
+ * what was read. A program that had the file open may write to the replaced file, at any time. So that file is kept for
+ * a day after its last change, and `settle` looks at it.
  */
 export class LocalWriter {
   readonly #root: string
   readonly #kept: string
   readonly #parts: string
-  // The paths of replaced files. A later run, after a crash, knows only the names.
-  readonly #paths = new Map<string, string>()
 
   constructor(root: string) {
     this.#root = root
@@ -34,11 +48,11 @@ export class LocalWriter {
     mkdirSync(this.#parts)
   }
 
-  /** Writes a file. Throws a FileChanged if the path is not as expected. */
-  async write(path: string, text: string, expected: Expected): Promise<{ hash: string; stat: FileStat }> {
-    this.#makeDirectory(directoryOf(path))
+  /** Writes a file; null expects that there is none. Throws a FileChanged if the path is not as expected. */
+  async write(path: string, text: string, expected: Expected | null): Promise<{ hash: string; stat: FileStat }> {
+    const target = this.#placeOf(path)
+    mkdirSync(dirname(target), { recursive: true })
     const written = join(this.#parts, randomUUID())
-    const target = join(this.#root, path)
     try {
       const mode = expected === null ? 0o666 : lstatSync(target, { throwIfNoEntry: false })?.mode
       const file = await open(written, 'wx', mode)
@@ -62,9 +76,9 @@ export class LocalWriter {
 
   /** Moves a file to a path that is free. Throws a FileChanged if the file has changed or the path is taken. */
   move(from: string, to: string, expected: string): void {
-    this.#makeDirectory(directoryOf(to))
+    const [source, target] = [this.#placeOf(from), this.#placeOf(to)]
+    mkdirSync(dirname(target), { recursive: true })
     this.#require(from, expected)
-    const [source, target] = [join(this.#root, from), join(this.#root, to)]
     const there = lstatSync(target, { throwIfNoEntry: false })
     // On a file system without case, the new name may be another spelling of the old name.
     if (there !== undefined && there.ino !== lstatSync(source).ino) throw new FileChanged(`${to} exists`)
@@ -73,13 +87,13 @@ export class LocalWriter {
   }
 
   /** Deletes a file. Throws a FileChanged if the file has changed. */
-  remove(path: string, expected: string): void {
-    this.#require(path, expected)
-    const kept = this.#keptPath(path, expected)
-    const target = join(this.#root, path)
+  remove(path: string, expected: Expected): void {
+    const target = this.#placeOf(path)
+    this.#require(path, expected.hash)
+    const kept = this.#keptPath(expected, lstatSync(target).size)
     renameSync(target, kept)
     // Somebody may have saved another file under the name just now.
-    if (hashOf(readFileSync(kept)) !== expected) {
+    if (hashOf(readFileSync(kept)) !== expected.hash) {
       if (lstatSync(target, { throwIfNoEntry: false }) === undefined) renameSync(kept, target)
       throw new FileChanged(`${path} has changed`)
     }
@@ -87,20 +101,40 @@ export class LocalWriter {
   }
 
   /**
-   * Looks at the files that were replaced or deleted, and removes them. A file that was written to after it was read is
-   * kept as a copy in the folder. Returns the paths of such copies.
+   * Looks at the files that were replaced or deleted. What a program has added to such a file since is added to the file
+   * in its place. If there is none, the file itself is brought back. If the program has written it anew, its text is
+   * kept as a copy. A crash right after the addition repeats the addition.
    */
-  async settle(): Promise<string[]> {
-    const copies: string[] = []
+  async settle({ entries, gone }: Pick<SyncState, 'entries' | 'gone'>): Promise<Rescued> {
+    const found: Rescued = { rescued: [], copies: [] }
     for (const name of readdirSync(this.#kept)) {
-      const kept = join(this.#kept, name)
-      const bytes = readFileSync(kept)
-      const path = this.#paths.get(name) ?? name.slice(hashLength + 1 + idLength + 1)
-      if (hashOf(bytes) !== name.slice(0, hashLength)) copies.push(await this.keepCopy(path, bytes.toString('utf8')))
-      this.#paths.delete(name)
-      rmSync(kept, { force: true })
+      const [, at = '', length = '', hash, id = ''] = keptName.exec(name) ?? []
+      if (hash === undefined) continue
+      const [kept, size] = [join(this.#kept, name), Number(length)]
+      const stat = lstatSync(kept)
+      const isCertain = stat.size === size && stat.mtimeMs < Number(at) - uncertainMs
+      const bytes = isCertain ? null : readFileSync(kept)
+      if (bytes === null || hashOf(bytes) === hash) {
+        if (Number(at) < Date.now() - keptMs) rmSync(kept)
+        continue
+      }
+      const path = (entries.get(id) ?? gone.get(id))?.path ?? `${id}.md`
+      const target = this.#placeOf(path)
+      const isGrown = bytes.length > size && hashOf(bytes.subarray(0, size)) === hash
+      if (lstatSync(target, { throwIfNoEntry: false }) === undefined) {
+        mkdirSync(dirname(target), { recursive: true })
+        this.#placeNew(kept, path)
+        rmSync(kept, { force: true })
+        found.rescued.push(path)
+        continue
+      }
+      if (isGrown && entries.has(id)) {
+        append(target, bytes, size)
+        found.rescued.push(path)
+      } else found.copies.push(await this.keepCopy(path, bytes.toString('utf8')))
+      renameSync(kept, this.#keptPath({ hash: hashOf(bytes), id }, bytes.length))
     }
-    return copies
+    return found
   }
 
   /**
@@ -125,30 +159,27 @@ export class LocalWriter {
   }
 
   // Gives the file at a path a second name, and then makes sure that the file is as expected.
-  #keep(path: string, expected: string): void {
-    const [target, kept] = [join(this.#root, path), this.#keptPath(path, expected)]
+  #keep(path: string, expected: Expected): void {
+    const target = join(this.#root, path)
+    let kept: string
     try {
+      kept = this.#keptPath(expected, lstatSync(target).size)
       linkSync(target, kept)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new FileChanged(`${path} is gone`)
       // Some file systems have no second names. There, a file that changes at this moment cannot be rescued.
-      this.#require(path, expected)
+      this.#require(path, expected.hash)
       return
     }
-    const isExpected = hashOf(readFileSync(kept)) === expected
+    const isExpected = hashOf(readFileSync(kept)) === expected.hash
     if (isExpected && lstatSync(target, { throwIfNoEntry: false })?.ino === lstatSync(kept).ino) return
     rmSync(kept)
     throw new FileChanged(`${path} has changed`)
   }
 
-  #keptPath(path: string, expected: string): string {
-    const plain = posix
-      .basename(path)
-      .replace(/[^A-Za-z0-9._-]/g, '_')
-      .slice(-100)
-    const name = `${expected}-${randomUUID()}-${plain}`
-    this.#paths.set(name, path)
-    return join(this.#kept, name)
+  // The name of a kept file tells when its content was read, and what that was.
+  #keptPath({ hash, id }: Expected, size: number): string {
+    return join(this.#kept, `${Date.now()}-${size}-${hash}-${randomUUID()}-${id}`)
   }
 
   #require(path: string, expected: string): void {
@@ -172,14 +203,16 @@ export class LocalWriter {
     }
   }
 
-  // Makes a directory and those above it. A symbolic link on the way could lead out of the folder.
-  #makeDirectory(directory: string): void {
-    if (directory === '') return
-    this.#makeDirectory(directoryOf(directory))
-    const path = join(this.#root, directory)
-    const stat = lstatSync(path, { throwIfNoEntry: false })
-    if (stat === undefined) mkdirSync(path, { recursive: true })
-    else if (!stat.isDirectory()) throw new FileChanged(`${directory} is no folder`)
+  // Where a file is on the disk. A path that leads out of the folder, or to a hidden file, is a mistake of this program.
+  // A symbolic link on the way could lead out of the folder as well.
+  #placeOf(path: string): string {
+    const isInside = path.split('/').every((name) => name !== '' && isVisible(name) && !/\0/.test(name))
+    if (!isInside || (sep !== '/' && path.includes(sep))) throw new Error(`${path} is no file of the synced folder`)
+    for (let directory = directoryOf(path); directory !== ''; directory = directoryOf(directory)) {
+      const stat = lstatSync(join(this.#root, directory), { throwIfNoEntry: false })
+      if (stat?.isDirectory() === false) throw new FileChanged(`${directory} is no folder`)
+    }
+    return join(this.#root, path)
   }
 
   #removeEmpty(directory: string): void {
@@ -193,6 +226,19 @@ export class LocalWriter {
   }
 }
 
-// The parts of the name of a replaced file: its expected hash, an id, and the name that it had.
-const hashLength = 64
-const idLength = 36
+const keptName = /^(\d+)-(\d+)-([0-9a-f]{64})-[0-9a-f-]{36}-(doc_[A-Za-z0-9_-]+)$/
+// How long a replaced file is kept after its last change.
+const keptMs = 24 * 60 * 60 * 1000
+
+// Adds what stands behind `size` bytes to a file. What began a line begins a line again.
+function append(target: string, bytes: Buffer, size: number): void {
+  const file = openSync(target, constants.O_RDWR | constants.O_APPEND | constants.O_NOFOLLOW)
+  try {
+    const isOpenLine = readFileSync(file).at(-1) !== newLine && bytes[size - 1] === newLine
+    writeSync(file, Buffer.concat([Buffer.from(isOpenLine ? '\n' : ''), bytes.subarray(size)]))
+  } finally {
+    closeSync(file)
+  }
+}
+
+const newLine = 0x0a

@@ -6,10 +6,10 @@ import type { Entry, LocalFile, Pair, PlanInput } from './sides.ts'
 export type Paired = { pairs: Pair[]; newFiles: LocalFile[] }
 
 /**
- * Finds the document of each file by the id that the file names, else by the path of the last sync. Otherwise its
- * unchanged text at another path tells the document. Of several files with one id, the file at the path of the last
- * sync counts, and the others are copies. A file without an id also meets a document of the same title in the same
- * folder, if the last sync knows neither.
+ * Finds the document of each file by the id that the file names. Otherwise its unchanged text tells the document, at the
+ * path of the last sync or at another path, else its path alone. Of several files with one id, the file at the path of
+ * the last sync counts, and the others are copies. A file without an id also meets a document of the same title in the
+ * same folder, if the last sync knows neither.
  */
 export function pairFiles(input: PlanInput): Paired {
   const { entries, creating, documents } = input
@@ -34,12 +34,17 @@ export function pairFiles(input: PlanInput): Paired {
     pairs.set(id, file)
     left.delete(file)
   }
-  const isMissing = ({ id }: Entry) => !pairs.has(id)
-  const missing = [...entries.values()].filter(isMissing)
-  const byPath = new Map(missing.map((entry) => [entry.path, entry.id]))
-  for (const file of left) claim(byPath.get(file.path), file)
-  const byHash = new Map(missing.filter(isMissing).map((entry) => [entry.hash, entry.id]))
-  for (const file of left) if (idOf(file) === null) claim(byHash.get(file.hash), file)
+  const claimBy = (keyOf: (file: Entry | LocalFile) => string, mayClaim: (file: LocalFile) => boolean = () => true) => {
+    const missing = [...entries.values()].filter(({ id }) => !pairs.has(id))
+    const ids = new Map(missing.map((entry) => [keyOf(entry), entry.id]))
+    for (const file of left) if (mayClaim(file)) claim(ids.get(keyOf(file)), file)
+  }
+  claimBy(({ path, hash }) => `${hash} ${path}`)
+  claimBy(
+    ({ hash }) => hash,
+    (file) => idOf(file) === null,
+  )
+  claimBy(({ path }) => path)
   const byPlace = unknownByPlace(input)
   for (const file of left) {
     // A copy of a file whose document is known is no file of another document.

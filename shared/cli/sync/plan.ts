@@ -117,10 +117,13 @@ function creationOf(file: LocalFile, { creating, newId }: PlanInput): Creation {
   return { type: 'create', path: file.path, file, id: creating.get(file.path) ?? newId() }
 }
 
-// A file names the deleted document to which it belongs. Of several such files, the one at the path of the last sync
-// counts, and the others are copies.
+// A file names the deleted document to which it belongs, or has the text that its file had. Of several such files, the
+// one at the path of the last sync counts, and the others are copies.
 function restorationsOf(files: readonly LocalFile[], { gone, creating }: PlanInput): Restoration[] {
-  const named = Map.groupBy(files, ({ documentId, path }) => (creating.has(path) ? null : documentId))
+  const byHash = new Map([...gone.values()].map(({ id, hash }) => [hash, id]))
+  const named = Map.groupBy(files, ({ documentId, hash, path }) => {
+    return creating.has(path) ? null : (documentId ?? byHash.get(hash) ?? null)
+  })
   return [...named].flatMap(([id, sameId]): Restoration[] => {
     const entry = gone.get(id ?? '')
     const file = sameId.find(({ path }) => path === entry?.path) ?? sameId[0]

@@ -11,6 +11,7 @@ export type SyncReport = {
   dry_run: boolean
   actions: ShownAction[]
   conflicts: RoundResult['conflicts']
+  losses: RoundResult['losses']
   failed: RoundResult['failed']
   withheld: ShownAction[]
   left_alone: { path: string; reason: string }[]
@@ -18,7 +19,10 @@ export type SyncReport = {
 
 /** The report about what a sync would do. */
 export function previewReport({ plan, problems }: Preview): SyncReport {
-  return reportOf({ done: plan.actions, conflicts: [], failed: [], withheld: plan.withheld, problems }, true)
+  return reportOf(
+    { done: plan.actions, conflicts: [], losses: [], failed: [], withheld: plan.withheld, problems },
+    true,
+  )
 }
 
 /** The report about what the rounds of a sync have done. */
@@ -26,10 +30,10 @@ export function resultReport(rounds: readonly RoundResult[]): SyncReport {
   const last = rounds.at(-1)
   const conflicts = rounds.flatMap((round) => round.conflicts)
   const distinct = [...new Map(conflicts.map((conflict) => [conflict.copy, conflict])).values()]
-  const done = rounds.flatMap((round) => round.done)
+  const [done, losses] = [rounds.flatMap((round) => round.done), rounds.flatMap((round) => round.losses)]
   const { failed = [], later = [], withheld = [], problems = [] } = last ?? {}
   // What the last round would leave to another round is not done.
-  return reportOf({ done, conflicts: distinct, failed: [...failed, ...later], withheld, problems }, false)
+  return reportOf({ done, conflicts: distinct, losses, failed: [...failed, ...later], withheld, problems }, false)
 }
 
 /** Prints a report for a person. */
@@ -40,6 +44,9 @@ export function showReport(report: SyncReport, out: Output): void {
   for (const { path, copy, blocks, labels, losses } of report.conflicts) {
     const what = [...(blocks.length > 0 ? [`${blocks.length} blocks`] : []), ...labels, ...losses].join(', ')
     out.line({ text: '!', style: 'yellow' }, ` conflict         ${path} (${what}): your version is in ${copy}`)
+  }
+  for (const { path, losses } of report.losses) {
+    out.line({ text: '!', style: 'yellow' }, ` not in document  ${path}: ${losses.join(', ')}`)
   }
   for (const { path, message } of report.failed)
     out.line({ text: '✗', style: 'red' }, ` failed           ${path}: ${message}`)
@@ -71,13 +78,14 @@ const signs: Record<string, string> = {
   'delete file': '-',
 }
 
-type Reported = Pick<RoundResult, 'done' | 'conflicts' | 'failed' | 'withheld' | 'problems'>
+type Reported = Pick<RoundResult, 'done' | 'conflicts' | 'losses' | 'failed' | 'withheld' | 'problems'>
 
-function reportOf({ done, conflicts, failed, withheld, problems }: Reported, isPreview: boolean): SyncReport {
+function reportOf({ done, conflicts, losses, failed, withheld, problems }: Reported, isPreview: boolean): SyncReport {
   return {
     dry_run: isPreview,
     actions: done.flatMap(shown),
     conflicts,
+    losses,
     failed,
     withheld: withheld.flatMap(shown),
     left_alone: problems,

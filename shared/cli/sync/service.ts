@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type components, type KnowledgeBase, KnowledgeBaseError } from '../../client/client.ts'
+import { type KnowledgeBase, KnowledgeBaseError } from '../../client/client.ts'
 import type { IdPolicy } from '../frame/command.ts'
-import { type Body, bodyOf, type ReadBody, readBodyOf } from './body.ts'
+import { type Body, bodyOf, folderOf, lossesOf, type ReadBody, readBodyOf, remoteOf } from './answers.ts'
 import { areSameLabels, type Labels } from './labels.ts'
 import type { Folder } from './paths.ts'
 import type { RemoteDocument } from './sides.ts'
@@ -59,7 +59,7 @@ export class SyncService {
       if (!isConsistent && attempt < 5) continue
       if (!isConsistent) throw new Error('The folders of the knowledge base change too fast to be listed.')
       const inside = insideOf(folders, this.#target)
-      const documents = all.filter(({ folder_id }) => inside.has(folder_id)).map(remoteOf)
+      const documents = all.filter(({ folder_id }) => inside.has(folder_id))
       return {
         documents: new Map(documents.map((document) => [document.id, document])),
         folders: new Map([...folders].filter(([id]) => inside.has(id))),
@@ -72,7 +72,7 @@ export class SyncService {
   async document(id: string): Promise<RemoteDocument | null> {
     const found = await absent(this.#service.api.GET('/documents/{id}', this.#with({ path: { id } })))
     if (found === null || found.data.knowledge_base_id !== this.#target.knowledge_base_id) return null
-    return remoteOf(found.data)
+    return remoteOf(found.data, id)
   }
 
   /** The body of a document; null if the document is gone. */
@@ -82,8 +82,25 @@ export class SyncService {
     return found && bodyOf(found.data)
   }
 
-  /** Creates a document. Returns null if the id was used before. */
-  async create({ markdown, folder_id, ...document }: NewDocument): Promise<RemoteDocument | null> {
+  /** The bodies that a document has had since a version, the newest first, as far as its history has them. */
+  async *bodiesSince(id: string, version: string): AsyncGenerator<Body> {
+    const body = await this.body(id)
+    if (body === null || body.version === version) return
+    yield body
+    const query = { format: 'markdown', annotate: 'anchors' } as const
+    for await (const { seq } of this.#service.items('/documents/{id}/versions', this.#with({ path: { id } }))) {
+      const call = this.#with({ path: { id, seq }, query })
+      const found = await absent(
+        this.#service.api.GET('/documents/{id}/versions/{seq}/content', call),
+        'version_not_found',
+      )
+      if (found === null || found.data.version === version) return
+      yield bodyOf(found.data)
+    }
+  }
+
+  /** Creates a document. Returns it with what it cannot keep of the text, or null if the id was used before. */
+  async create({ markdown, folder_id, ...document }: NewDocument) {
     const { knowledge_base_id } = this.#target
     const header = { 'Idempotency-Key': `sync-${document.id}` }
     const body = {
@@ -95,7 +112,7 @@ export class SyncService {
     }
     try {
       const { data } = await this.#service.api.POST('/documents', { ...this.#with({ header }), body })
-      return remoteOf(data)
+      return { document: remoteOf(data, document.id), losses: lossesOf(data.warnings) }
     } catch (error) {
       // The same key with another text: the document was created by a sync that was killed.
       if (isCode(error, 'document_id_conflict', 'idempotency_key_reused')) return null
@@ -146,7 +163,7 @@ export class SyncService {
     }
     const call = this.#service.api.PATCH('/documents/{id}', { ...this.#with({ path: { id: before.id } }), body })
     const found = await absent(call)
-    return found && remoteOf(found.data)
+    return found && remoteOf(found.data, before.id)
   }
 
   /** Moves a document to the trash. Returns false if its body has another version by now. */
@@ -187,7 +204,7 @@ export class SyncService {
     const { knowledge_base_id } = this.#target
     const body = { name, ...(parentId === null ? { knowledge_base_id } : { parent_id: parentId }) }
     const { data } = await this.#service.api.POST('/folders', { ...this.#with({}), body })
-    return { id: data.id, name: data.name, parent_id: data.parent_id }
+    return folderOf(data)
   }
 
   /** Renames and moves a folder. If the answer is lost, the change is made once more unless the folder has it. */
@@ -210,7 +227,7 @@ export class SyncService {
     const collect = (nodes: readonly TreeNode[]) => {
       for (const node of nodes) {
         if (node.type !== 'folder') continue
-        folders.set(node.id, { id: node.id, name: node.name, parent_id: node.parent_id })
+        folders.set(node.id, folderOf(node))
         collect(node.children ?? [])
       }
     }
@@ -218,11 +235,11 @@ export class SyncService {
     return folders
   }
 
-  async #documents(): Promise<ServiceDocument[]> {
+  async #documents(): Promise<RemoteDocument[]> {
     const { knowledge_base_id } = this.#target
     const query = { knowledge_base_id, include_variants: true, limit: 100 }
-    const documents: ServiceDocument[] = []
-    for await (const document of this.#service.items('/documents', this.#with({ query }))) documents.push(document)
+    const documents: RemoteDocument[] = []
+    for await (const item of this.#service.items('/documents', this.#with({ query }))) documents.push(remoteOf(item))
     return documents
   }
 
@@ -257,12 +274,7 @@ function insideOf(folders: ReadonlyMap<number, Folder>, { folder_id: root }: Syn
   return inside
 }
 
-type ServiceDocument = components['schemas']['Document']
-type TreeNode = { type: string; id: number; name: string; parent_id: number | null; children?: readonly TreeNode[] }
-
-function remoteOf({ id, title, tags, properties, folder_id, version }: ServiceDocument): RemoteDocument {
-  return { id, title, tags, properties, folder_id, version }
-}
+type TreeNode = Folder & { type: string; children?: readonly TreeNode[] }
 
 // The answer, or null if the resource is gone or the call was refused with one of the codes.
 async function absent<T>(answer: Promise<T>, ...codes: string[]): Promise<T | null> {

@@ -2,17 +2,18 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import { KnowledgeBaseError } from '../../client/client.ts'
 import { newId } from '../../schema/ids.ts'
-import { applyAction, type Conflict } from './apply.ts'
+import { applyAction, type Conflict, type Loss } from './apply.ts'
 import { headingsIn } from './blocks.ts'
 import { BrokenFrontMatter } from './document-merge.ts'
 import { FolderIds } from './folder-ids.ts'
 import { namesOtherHeading } from './links.ts'
 import { type Problem, scanFolder, UnusableFile } from './local-scan.ts'
 import { LocalWriter } from './local-write.ts'
+import { pairFiles } from './pairs.ts'
 import type { Folder } from './paths.ts'
 import { type Action, type Plan, planSync } from './plan.ts'
 import type { Listing, SyncService } from './service.ts'
-import type { Entry, LocalFile, RemoteDocument } from './sides.ts'
+import type { Entry, LocalFile, PlanInput, RemoteDocument } from './sides.ts'
 import type { SyncState } from './state.ts'
 
 /**
@@ -36,6 +37,10 @@ export type RoundResult = {
   /** The actions that were carried out. */
   done: Action[]
   conflicts: Conflict[]
+  /** What the service cannot keep. */
+  losses: Loss[]
+  /** The paths of files that have got what a program has written into the files before them. */
+  rescued: string[]
   failed: Refusal[]
   /** The actions that another round has to repeat, because a side has changed during this round. */
   later: Refusal[]
@@ -54,7 +59,12 @@ const deletionMs = 60 * 60 * 1000
 
 /** The result of a round that has not begun. */
 export function newResult(): RoundResult {
-  return { done: [], conflicts: [], failed: [], later: [], withheld: [], problems: [] }
+  return { done: [], conflicts: [], losses: [], rescued: [], failed: [], later: [], withheld: [], problems: [] }
+}
+
+/** True if another round has something to do already. */
+export function isUnfinished(result: RoundResult | undefined): boolean {
+  return result !== undefined && result.later.length + result.rescued.length > 0
 }
 
 /** Syncs a folder round by round, and remembers what it knows of both sides from one round to the next. */
@@ -88,7 +98,7 @@ export class SyncSession {
    */
   async round(result: RoundResult = newResult()): Promise<RoundResult> {
     const { root, state, service } = this.#options
-    const { plan, problems, listing } = await this.#plan()
+    const { plan, problems, listing, asked } = await this.#plan()
     const writer = new LocalWriter(root)
     const onMade = (folder: Folder, path: string) => {
       listing.folders.set(folder.id, folder)
@@ -121,6 +131,7 @@ export class SyncSession {
       }
       if ('message' in outcome) return void result.failed.push(outcome)
       this.#learn(listing, action, outcome.document)
+      if (outcome.loss !== undefined) result.losses.push(outcome.loss)
       if (outcome.conflict !== undefined) result.conflicts.push(outcome.conflict)
       if (outcome.end === 'done') {
         result.done.push(action)
@@ -132,7 +143,7 @@ export class SyncSession {
     try {
       await inLanes(parts.get(0) ?? [], one)
       await inLanes(parts.get(1) ?? [], one)
-      const { deletions, returned } = await this.#stillGone(parts.get(2) ?? [])
+      const { deletions, returned } = await this.#stillGone(parts.get(2) ?? [], asked)
       for (const action of returned) result.later.push(repetitionOf(action, 'the file is there again'))
       await inLanes(deletions, one)
       if (result.done.length > 0) {
@@ -141,7 +152,9 @@ export class SyncSession {
       this.#noteUnchanged(plan)
       this.#noteFolders(plan, listing, unfinished)
     } finally {
-      for (const copy of await writer.settle()) {
+      const { rescued, copies } = await writer.settle(state)
+      result.rescued.push(...rescued)
+      for (const copy of copies) {
         result.conflicts.push({ path: copy, copy, document_id: '', blocks: [], labels: [], losses: [] })
       }
       state.tidy()
@@ -184,7 +197,7 @@ export class SyncSession {
     return this.#options.state.target.folder_id
   }
 
-  async #plan(): Promise<{ plan: Plan; problems: Problem[]; listing: Listing }> {
+  async #plan(): Promise<{ plan: Plan; problems: Problem[]; listing: Listing; asked: PlanInput }> {
     const { root, state, service, mayDelete } = this.#options
     this.#listing ??= await service.listing()
     const listing = this.#listing
@@ -208,9 +221,9 @@ export class SyncSession {
       root: this.#root,
       mayDelete,
       deleted,
+      newId: () => newId('doc'),
     }
-    const plan = planSync({ ...asked, newId: () => newId('doc') })
-    return { plan, problems: files.problems, listing }
+    return { plan: planSync(asked), problems: files.problems, listing, asked }
   }
 
   // The headings of the last sync. Bodies are read once.
@@ -250,15 +263,16 @@ export class SyncSession {
 
   // A program that saves or switches branches may take a file away for a moment. So the folder is looked at once more
   // before a document goes to the trash.
-  async #stillGone(actions: readonly Action[]): Promise<{ deletions: Action[]; returned: Action[] }> {
+  async #stillGone(actions: readonly Action[], asked: PlanInput): Promise<{ deletions: Action[]; returned: Action[] }> {
     const { root, graceMs = 0 } = this.#options
     const trash = actions.filter(({ type }) => type === 'trash')
     if (trash.length === 0) return { deletions: [...actions], returned: [] }
     await sleep(graceMs)
     const files = scanFolder(root, this.#files)
-    const named = new Set([...files.files.values()].map(({ documentId }) => documentId))
+    const { entries } = this.#options.state
+    const found = new Set(pairFiles({ ...asked, entries, files }).pairs.map(({ id }) => id))
     const isBack = (action: Action) =>
-      action.type === 'trash' && (files.isTaken(action.path) || named.has(action.id) || files.isUnreadable(action.path))
+      action.type === 'trash' && (found.has(action.id) || files.isUnreadable(action.path))
     const [returned = [], deletions = []] = [true, false].map((wanted) =>
       actions.filter((action) => isBack(action) === wanted),
     )

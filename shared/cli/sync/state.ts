@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import {
   appendFileSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -10,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { Failure } from '../frame/failures.ts'
 import type { Labels } from './labels.ts'
 import { noLinks } from './links.ts'
 import { stateFolder } from './paths.ts'
@@ -67,9 +69,17 @@ export class SyncState {
   }
 
   /**
-   * The target of the state in a folder; null if the folder was never synced. Throws if a newer program has written it.
+   * The target of the state in a folder; null if the folder was never synced. Throws if a newer program has written it,
+   * or if it is or has a symbolic link, which could lead out of the folder.
    */
   static targetOf(root: string): SyncTarget | null {
+    const directory = join(root, stateFolder)
+    const isDirectory = lstatSync(directory, { throwIfNoEntry: false })?.isDirectory()
+    const names = isDirectory ? readdirSync(directory) : []
+    if (isDirectory === false || names.some((name) => lstatSync(join(directory, name)).isSymbolicLink())) {
+      const message = `${directory} is no folder of a sync: it is or has a symbolic link.`
+      throw new Failure('usage', 'linked_state', { message, hint: 'Remove it. The next sync makes another.' })
+    }
     const [head] = readLines(join(root, stateFolder))
     if (head === undefined) return null
     const { format: written, ...target } = head as SyncTarget & { format: number }

@@ -7,7 +7,7 @@ import { placeNamed } from '../frame/names.ts'
 import { lockFolder } from './lock.ts'
 import { previewReport, resultReport, type SyncReport, showReport } from './report.ts'
 import { SyncService } from './service.ts'
-import { newResult, type RoundResult, SyncSession } from './session.ts'
+import { isUnfinished, newResult, type RoundResult, SyncSession } from './session.ts'
 import { SyncState, type SyncTarget } from './state.ts'
 import { watchSides } from './watch.ts'
 
@@ -61,7 +61,7 @@ export async function sync(context: Context, { dir, place, options }: SyncCall):
       let withheld = report.withheld.length
       await watchSides(watched, async () => {
         const next = await untilInStep(session, stopped)
-        const isNew = next.actions.length + next.conflicts.length + next.failed.length > 0
+        const isNew = next.actions.length + next.conflicts.length + next.losses.length + next.failed.length > 0
         if (isNew || next.withheld.length !== withheld) finish(context, next, { isOneOfMany: true })
         withheld = next.withheld.length
       })
@@ -83,7 +83,7 @@ async function untilInStep(session: SyncSession, stopped: (report: SyncReport) =
       const result = newResult()
       rounds.push(result)
       await session.round(result)
-    } while (rounds.at(-1)?.later.length && rounds.length < mostRounds)
+    } while (isUnfinished(rounds.at(-1)) && rounds.length < mostRounds)
   } catch (error) {
     const report = resultReport(rounds)
     if (report.actions.length + report.conflicts.length > 0) stopped(report)

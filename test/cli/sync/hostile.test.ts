@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LocalWriter } from '../../../shared/cli/sync/local-write.ts'
+import type { Entry } from '../../../shared/cli/sync/sides.ts'
 import { hashOf } from '../../../shared/cli/sync/state.ts'
 import { Client } from '../../support/client.ts'
 import { sharedService } from '../../support/service.ts'
@@ -131,7 +132,7 @@ t.test('a file that is empty for a moment takes no text away', async (t) => {
   t.match(await one.sync(), { actions: [], withheld: [], left_alone: [{ path: 'A.md', reason: 'empty' }] })
   const [{ id }] = (await ada.get(`/documents?knowledge_base_id=${base}`)).body.data
   t.equal((await ada.get(`/documents/${id}/content?format=markdown`)).body.data.content, 'Text\n')
-  one.write('A.md', text.replace('\nText', '\nMore'))
+  one.write('A.md', text.replace('Text', 'More'))
   await one.sync()
   t.equal((await ada.get(`/documents/${id}/content?format=markdown`)).body.data.content, 'More\n')
 })
@@ -213,60 +214,78 @@ t.test('a service that asks to wait is waited for', async (t) => {
   t.ok(refused > 0)
 })
 
-t.test('what a program writes into a file that is being replaced is kept as a copy', async (t) => {
-  const root = t.testdir({ 'A.md': 'before' })
+t.test('what a program writes into a file after it was replaced is in the new file, or in a copy', async (t) => {
+  const root = t.testdir({ 'A.md': 'before\n' })
   mkdirSync(join(root, '.knowledge-base'))
-  const writer = new LocalWriter(root)
-  const program = await open(join(root, 'A.md'), 'r+')
-  await writer.write('A.md', 'from the service', hashOf('before'))
-  await program.write('typed!', 0)
-  await program.close()
-  const [copy = ''] = await writer.settle()
-  t.equal(readFileSync(join(root, 'A.md'), 'utf8'), 'from the service')
-  t.equal(readFileSync(join(root, copy), 'utf8'), 'typed!')
+  const id = 'doc_1'
+  const entry = { id, path: 'A.md' } as Entry
+  const state = { entries: new Map([[id, entry]]), gone: new Map() }
+  const settled = () => new LocalWriter(root).settle(state)
+  const expected = (text: string) => ({ hash: hashOf(text), id })
+  const [logger, editor] = [await open(join(root, 'A.md'), 'a'), await open(join(root, 'A.md'), 'r+')]
+  await new LocalWriter(root).write('A.md', 'from the service\n', expected('before\n'))
+  t.strictSame(await settled(), { rescued: [], copies: [] })
+  for (const line of ['one\n', 'two\n', 'two\n']) {
+    await logger.write(line)
+    t.strictSame(await settled(), { rescued: ['A.md'], copies: [] }, 'also by a later sync')
+  }
+  t.strictSame(await settled(), { rescued: [], copies: [] })
+  t.equal(readFileSync(join(root, 'A.md'), 'utf8'), 'from the service\none\ntwo\ntwo\n')
+  await editor.write('typed!', 0)
+  const [copy = ''] = (await settled()).copies
   t.match(copy, /^A\.conflict-/)
-  await t.rejects(writer.write('A.md', 'x', hashOf('before')), { message: 'A.md has changed' })
-  t.equal(await writer.keepCopy('A.md', 'typed!'), copy, 'the same text needs no second copy')
+  t.equal(readFileSync(join(root, copy), 'utf8'), 'typed!\none\ntwo\ntwo\n')
+  const writer = new LocalWriter(root)
+  await t.rejects(writer.write('A.md', 'x', expected('before\n')), { message: 'A.md has changed' })
+  const text = readFileSync(join(root, copy), 'utf8')
+  t.equal(await writer.keepCopy('A.md', text), copy, 'the same text needs no second copy')
   writeFileSync(join(root, copy), 'edited by a person')
-  await t.rejects(writer.keepCopy('A.md', 'typed!'), { message: `${copy} exists` }, 'what is not kept is not replaced')
-  t.equal(statSync(join(root, 'A.md')).size, 16)
+  await t.rejects(writer.keepCopy('A.md', text), { message: `${copy} exists` }, 'what is not kept is not replaced')
+  const open2 = await open(join(root, 'A.md'), 'a')
+  writer.remove('A.md', expected('from the service\none\ntwo\ntwo\n'))
+  await open2.write('three\n')
+  t.strictSame(await settled(), { rescued: ['A.md'], copies: [] }, 'a deleted file comes back')
+  await open2.write('four\n')
+  t.match(readFileSync(join(root, 'A.md'), 'utf8'), /two\nthree\nfour\n$/)
+  for (const file of [logger, editor, open2]) await file.close()
 })
 
-t.test('what the service cannot keep of a file is kept in a copy beside the file', async (t) => {
-  const { machine } = await newBase()
+t.test('what the service cannot keep stays in the file, and in a copy once the file is written again', async (t) => {
+  const { ada, base, machine } = await newBase()
   const one = machine()
   const image = 'data:image/png;base64,iVBORw0KGgo='
-  one.write('A.md', 'Text\n\n[//]: # (a note to myself)\n\nMore\n')
-  one.write('B.md', `Text\n\n![drawing](${image})\n\nMore\n`)
-  one.write('C.md', '* one\n* two\n')
+  const texts = {
+    'A.md': 'Text\n\n[//]: # (a note to myself)\n\nMore\n',
+    'B.md': `Text\n\n![drawing](${image})\n\nMore\n`,
+    'C.md': '* one\n* two\n',
+  }
+  for (const [path, text] of Object.entries(texts)) one.write(path, text)
   const first = await one.sync()
-  t.match(first.conflicts.map(({ path }) => path).sort(), ['A.md', 'B.md'])
-  t.match(
-    first.conflicts.flatMap(({ losses }) => losses),
-    { length: 2 },
-  )
-  t.match(
-    one
-      .copies()
-      .map((path) => one.read(path))
-      .join(),
-    'a note to myself',
-  )
-  t.match(
-    one
-      .copies()
-      .map((path) => one.read(path))
-      .join(),
-    image,
-  )
+  t.match(first.losses.map(({ path, losses }) => [path, losses.length]).sort(), [
+    ['A.md', 1],
+    ['B.md', 1],
+  ])
   one.edit('C.md', 'two', `two\n\n![another](${image}2)\n`)
-  t.match((await one.sync()).conflicts, [{ path: 'C.md', losses: { length: 1 } }])
-  t.match(
-    one
-      .copies()
-      .map((path) => one.read(path))
-      .join(),
-    `${image}2`,
-  )
-  t.strictSame((await one.sync()).conflicts, [])
+  t.match((await one.sync()).losses, [{ path: 'C.md', losses: { length: 1 } }])
+  t.equal(one.read('A.md'), texts['A.md'], 'as it was written')
+  t.equal(one.read('B.md'), texts['B.md'])
+  t.strictSame([one.copies(), first.conflicts], [[], []])
+  one.edit('C.md', 'one', 'one here')
+  const { data } = (await ada.get(`/documents?knowledge_base_id=${base}`)).body
+  for (const { id } of data) {
+    const { content, version } = (await ada.get(`/documents/${id}/content?format=markdown&annotate=anchors`)).body.data
+    const more = { format: 'markdown', content: `${content}\n\nThere\n` }
+    t.equal((await ada.put(`/documents/${id}/content`, more, { 'if-match': `"${version}"` })).status, 200)
+  }
+  const second = await one.sync()
+  t.match(second.conflicts.map(({ path, losses }) => [path, losses.length]).sort(), [
+    ['A.md', 1],
+    ['B.md', 1],
+    ['C.md', 1],
+  ])
+  for (const path of one.files()) t.match(one.read(path), /There/)
+  const kept = one.copies().map((path) => one.read(path))
+  for (const text of ['a note to myself', image, `${image}2`]) t.match(kept.join(), text)
+  const third = await one.sync()
+  t.strictSame([third.actions, third.conflicts, third.losses], [[], [], []])
 })

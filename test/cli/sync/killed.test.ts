@@ -5,6 +5,7 @@ import { startFaultyProxy } from '../../support/faulty-proxy.ts'
 import { sharedService } from '../../support/service.ts'
 import { until } from '../../support/site.ts'
 import { type Test, t } from '../../support/tap.ts'
+import { saidBy } from './machine.ts'
 
 // SYNC_KILLS=50 kills the command more often.
 const kills = Number(process.env['SYNC_KILLS'] ?? 2)
@@ -78,10 +79,10 @@ function moments(most: number): number[] {
 async function isInStep(t: Test, folder: Folder) {
   const { documents, content, files, root, sync } = folder
   t.match(await sync(), { actions: [], conflicts: [], failed: [], withheld: [] }, 'nothing is left to do')
-  const texts = files().map((path) => readFileSync(join(root, path), 'utf8'))
+  const texts = files().map((path) => saidBy(readFileSync(join(root, path), 'utf8')))
   const bodies = await Promise.all((await documents()).map(async ({ id }) => (await content(id)).content))
   t.equal(texts.length, bodies.length, 'there is a file for each document')
-  for (const body of bodies) t.equal(texts.filter((text) => text.includes(body)).length, 1)
+  for (const body of bodies) t.equal(texts.filter((text) => text === saidBy(body)).length, 1)
   return bodies.join('\n')
 }
 
@@ -131,8 +132,15 @@ t.test('a sync of both sides that is killed again and again ends with the change
   ])
 })
 
-t.test('a paragraph that is edited after the sync that uploaded it was killed is there once', async (t) => {
-  const folder = await newFolder('Edited')
+for (const isAlone of [true, false]) {
+  const who = isAlone ? 'nobody else' : 'somebody else'
+  t.test(`a paragraph that is edited after the sync that uploaded it was killed is there once, if ${who} writes`, (t) =>
+    editAfterKill(t, { isAlone }),
+  )
+}
+
+async function editAfterKill(t: Test, { isAlone }: { isAlone: boolean }) {
+  const folder = await newFolder(`Edited ${isAlone}`)
   await folder.make('Owls')
   await folder.sync()
   const [owls] = await folder.documents()
@@ -140,8 +148,17 @@ t.test('a paragraph that is edited after the sync that uploaded it was killed is
   const uploaded = async () => (await folder.content(owls?.id ?? '')).content.includes('They hunt at dusk')
   await folder.killAfterWrite(uploaded)
   folder.edit('Owls.md', (text) => text.replace('at dusk', 'by night'))
+  if (!isAlone) {
+    for (const more of ['They sleep by day', 'They see well']) {
+      const { content, version } = await folder.content(owls?.id ?? '')
+      const changed = { format: 'markdown', content: `${content}\n${more}\n` }
+      const { status } = await ada.put(`/documents/${owls?.id}/content`, changed, { 'if-match': `"${version}"` })
+      t.equal(status, 200)
+    }
+  }
   t.match(await folder.sync(), { conflicts: [], failed: [] })
   const body = await isInStep(t, folder)
   t.equal(body.split('They hunt').length, 2)
   t.match(body, 'They hunt by night')
-})
+  if (!isAlone) t.match(body, /They sleep by day[\s\S]*They see well/)
+}

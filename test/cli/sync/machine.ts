@@ -14,7 +14,7 @@ import { isConflictCopy } from '../../../shared/cli/sync/paths.ts'
 import type { Action } from '../../../shared/cli/sync/plan.ts'
 import { resultReport, type SyncReport } from '../../../shared/cli/sync/report.ts'
 import { SyncService } from '../../../shared/cli/sync/service.ts'
-import { type RoundResult, SyncSession } from '../../../shared/cli/sync/session.ts'
+import { isUnfinished, type RoundResult, SyncSession } from '../../../shared/cli/sync/session.ts'
 import { SyncState, type SyncTarget } from '../../../shared/cli/sync/state.ts'
 import { KnowledgeBase } from '../../../shared/client/client.ts'
 import type { Client } from '../../support/client.ts'
@@ -64,7 +64,7 @@ export class Machine {
   async sync(options: SyncOptions = {}): Promise<SyncReport> {
     const session = this.session(options)
     const rounds: RoundResult[] = [await session.round()]
-    while (rounds.at(-1)?.later.length && rounds.length < 8) rounds.push(await session.round())
+    while (isUnfinished(rounds.at(-1)) && rounds.length < 8) rounds.push(await session.round())
     return resultReport(rounds)
   }
 
@@ -114,4 +114,14 @@ export class Machine {
       .filter((path) => !path.split('/').some((part) => part.startsWith('.')))
       .sort()
   }
+}
+
+/** What a text says, however its author spells it. A file of a person has neither ids nor the spelling of the service. */
+export function saidBy(text: string): string {
+  const plain = text.replace(/^---\n[\s\S]*?\n---\n/, '').replace(/^<!-- block=.*$/gm, '')
+  return plain
+    .replaceAll('__', '**')
+    .replace(/^\* /gm, '- ')
+    .replace(/\n\s*\n/g, '\n\n')
+    .trim()
 }

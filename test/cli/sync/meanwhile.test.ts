@@ -14,7 +14,7 @@ t.test('who saves a file twice has no conflict with what was saved first', async
   const [document] = await documents(ada)
   one.write('A.md', `${one.read('A.md')}\nTwo.\n`)
   during('PUT', () => one.write('A.md', `${one.read('A.md').trimEnd()} Three.\n\nFour.\n`))
-  t.match(await one.sync(), { conflicts: [], failed: [] })
+  for (const _ of ['first', 'second']) t.match(await one.sync(), { conflicts: [], failed: [] })
   t.strictSame(one.copies(), [])
   const { body } = await ada.get(`/documents/${document?.id}/content?format=markdown`)
   t.equal(body.data.content, 'One.\n\nTwo. Three.\n\nFour.\n')
@@ -37,6 +37,29 @@ t.test('a file that is gone for a moment keeps its document', async (t) => {
     [],
   )
   t.equal(after.length, 12)
+})
+
+t.test('a file that was renamed over another, or deleted beside its twin in other case, is finished', async (t) => {
+  for (const hasIds of [true, false]) {
+    const { ada, one, base } = await begin(t)
+    const content = { format: 'markdown', content: 'Text.\n' }
+    for (const title of ['One', 'Two', 'Case', 'case']) {
+      if (!hasIds) one.write(`${title}.md`, `${title}.\n`)
+      else await ada.post('/documents', { title, knowledge_base_id: base, content })
+    }
+    await one.sync()
+    const before = await documents(ada)
+    const idOf = (title: string) => before.find((document) => document.title === title)?.id
+    one.move('One.md', 'Two.md')
+    t.match(await one.sync(), { failed: [], conflicts: [] })
+    const twin = one.files().find((path) => /^case/.test(path)) ?? ''
+    one.remove(twin)
+    t.match(await one.sync(), { failed: [], conflicts: [] })
+    t.strictSame((await one.sync()).actions, [])
+    const after = (await documents(ada)).map(({ id, title }) => `${id} ${title}`).sort()
+    t.strictSame(after, [`${idOf('Case')} Case`, `${idOf('One')} Two`].sort())
+    t.strictSame(one.files(), ['Case.md', 'Two.md'])
+  }
 })
 
 t.test('a file that disappears meanwhile does not keep the others from the service', async (t) => {
@@ -92,7 +115,7 @@ async function begin(t: Test) {
   }
   // Does something when the first request with a method was answered.
   const during = (method: string, hook: () => void) => void hooks.set(method, hook)
-  return { ada, one: new Machine(t, ada, { base, fetch }), during }
+  return { ada, base, one: new Machine(t, ada, { base, fetch }), during }
 }
 
 async function documents(client: Client): Promise<{ id: string; title: string }[]> {

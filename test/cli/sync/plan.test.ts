@@ -1,3 +1,4 @@
+import { pairFiles } from '../../../shared/cli/sync/pairs.ts'
 import { planSync } from '../../../shared/cli/sync/plan.ts'
 import type { PlanInput } from '../../../shared/cli/sync/sides.ts'
 import { t } from '../../support/tap.ts'
@@ -57,4 +58,22 @@ t.test('a changed file whose document was deleted becomes one new document, also
     ],
     'killed before the file named the new document',
   )
+})
+
+t.test('a file that took the place of another keeps its document, and that of the other is deleted', (t) => {
+  const entryOf = (id: string, path: string, hash: string) => {
+    return { id, path, hash, stat, document: documentOf(id), body: 'body', links: {}, headings: {} }
+  }
+  const fileOf = (path: string, hash: string) => ({ path, hash, documentId: null, title: null, stat })
+  const entries = new Map([entryOf('doc_1', '1.md', 'one'), entryOf('doc_2', '2.md', 'two')].map((e) => [e.id, e]))
+  const pairsOf = (...files: ReturnType<typeof fileOf>[]) => {
+    const found = { ...changedWithoutDocument({}).files, files: new Map(files.map((file) => [file.path, file])) }
+    const { pairs, newFiles } = pairFiles({ ...changedWithoutDocument({ entries }), files: found })
+    return [...pairs.map(({ id, file }) => `${id} ${file.path}`), ...newFiles.map(({ path }) => path)].sort()
+  }
+  t.strictSame(pairsOf(fileOf('2.md', 'one')), ['doc_1 2.md'], 'renamed over the other')
+  t.strictSame(pairsOf(fileOf('1.md', 'two'), fileOf('2.md', 'one')), ['doc_1 2.md', 'doc_2 1.md'], 'swapped')
+  t.strictSame(pairsOf(fileOf('1.md', 'one'), fileOf('2.md', 'one')), ['doc_1 1.md', 'doc_2 2.md'], 'copied')
+  t.strictSame(pairsOf(fileOf('1.md', 'new'), fileOf('1-old.md', 'one')), ['1.md', 'doc_1 1-old.md'], 'rotated')
+  t.end()
 })

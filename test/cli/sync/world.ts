@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { Client } from '../../support/client.ts'
 import type { Teardown } from '../../support/site.ts'
 import { Crash, crashing } from './crashes.ts'
-import { Machine } from './machine.ts'
+import { Machine, saidBy } from './machine.ts'
 
 /** A step of a test: who does what. `choices` decide about everything else. */
 export type Step = { kind: (typeof kinds)[number]; machine: 0 | 1; choices: number[] }
@@ -121,7 +121,7 @@ export class SyncWorld {
   async check(): Promise<void> {
     // Files of documents with the same title may have different names.
     const [one, two] = this.machines.map((machine) => {
-      const texts = machine.files().map((path) => machine.read(path))
+      const texts = machine.files().map((path) => saidBy(machine.read(path)))
       return JSON.stringify(texts.sort(), null, 1)
     })
     if (one !== two) throw new Error(`the folders differ:\n${one}\n${two}`)
@@ -129,7 +129,7 @@ export class SyncWorld {
     if (ids.length !== this.machines[0].files().length) throw new Error(`${ids.length} documents, but ${one}`)
     const bodies = await Promise.all(ids.map((id) => this.#body(id)))
     for (const { content } of bodies) {
-      if (!one?.includes(JSON.stringify(content).slice(1, -1))) throw new Error(`no file has\n${content}\nbut ${one}`)
+      if (!one?.includes(JSON.stringify(saidBy(content)))) throw new Error(`no file has\n${content}\nbut ${one}`)
     }
     const words = bodies.flatMap(({ content }) => wordsOf(content))
     const copies = this.machines.flatMap((machine) => machine.copies().flatMap((path) => wordsOf(machine.read(path))))
@@ -143,7 +143,8 @@ export class SyncWorld {
 
   #editFile(machine: Machine, [first = 0, ...choices]: number[]): void {
     const path = pick(machine.files(), first)
-    if (path !== undefined) machine.write(path, this.#edited(machine.read(path), choices))
+    // An empty file is left alone, so whoever takes away everything leaves an empty line.
+    if (path !== undefined) machine.write(path, this.#edited(machine.read(path), choices) || '\n')
   }
 
   async #editThere([first = 0, ...choices]: number[]): Promise<void> {
