@@ -51,7 +51,8 @@ async function measureWatch(cli: CommandLine, { site, root }: Watching): Promise
   const path = 'Watched.md'
   writeFileSync(join(root, path), 'A paragraph that changes.\n')
   await cli.run(['sync', root])
-  const id = /document_id: (\S+)/.exec(readFileSync(join(root, path), 'utf8'))?.[1] ?? ''
+  const { data } = (await site.client.get('/documents?sort=updated_at&limit=1')).body
+  const id: string = data[0].id
   const running = cli.start(['sync', root, '--watch'])
   // A first change shows that the watch has begun.
   await site.client.patch(`/documents/${id}`, { tags: ['watched'] })

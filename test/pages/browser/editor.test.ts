@@ -98,7 +98,7 @@ t.test('the editor of the service', { skip: noChromium }, async (t) => {
     await one.page.close()
   })
 
-  t.test('a block whose type changes keeps its id', async (t) => {
+  t.test('a block whose type changes keeps its id', onlyLong, async (t) => {
     const { id, blocks } = await make(ada, [p('One'), p('Two'), p('Three'), ul(p('a'), p('b'))])
     const one = await WrittenPage.open(adas, { origin, id })
     await one.place({ block: 0, offset: 1 })
@@ -143,7 +143,7 @@ t.test('the editor of the service', { skip: noChromium }, async (t) => {
     await one.page.close()
   })
 
-  t.test('a viewer reads the document as it is typed, and cannot change it', async (t) => {
+  t.test('a viewer reads the document as it is typed, and cannot change it', onlyLong, async (t) => {
     const viewer = await service.signUp({ role: 'viewer', workspace, email: 'viewer@example.test' })
     const { id } = await make(ada, [p('Water')])
     const reader = await person(viewer)
@@ -176,7 +176,7 @@ t.test('the editor of the service', { skip: noChromium }, async (t) => {
     await Promise.all([reading.page.close(), writing.page.close()])
   })
 
-  t.test('without scripts, and before the editor is there, the page shows the document', async (t) => {
+  t.test('without scripts, and before the editor is there, the page shows the document', onlyLong, async (t) => {
     const { id } = await make(ada, [h(2, 'Water'), ul(p('from the river'))])
     const quiet = await signedInBrowser(browser, {
       service,

@@ -1,11 +1,11 @@
 import { mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { commandLine } from '../../support/command-line.ts'
-import { startFaultyProxy } from '../../support/faulty-proxy.ts'
-import { sharedService } from '../../support/service.ts'
-import { until } from '../../support/site.ts'
-import { type Test, t } from '../../support/tap.ts'
-import { saidBy } from './machine.ts'
+import { saidBy } from '../../../cli/sync/machine.ts'
+import { commandLine } from '../../../support/command-line.ts'
+import { startFaultyProxy } from '../../../support/faulty-proxy.ts'
+import { sharedService } from '../../../support/service.ts'
+import { until } from '../../../support/site.ts'
+import { type Test, t } from '../../../support/tap.ts'
 
 // SYNC_KILLS=50 kills the command more often.
 const kills = Number(process.env['SYNC_KILLS'] ?? 2)
