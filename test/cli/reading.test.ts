@@ -38,7 +38,7 @@ t.test('a person sees the tree of a base and of a folder, and a program gets the
   t.strictSame(folder.children, data.children[0].children)
 })
 
-t.test('a document is found by id, by svc address, by the address of its page and by its path', async (t) => {
+t.test('a document is found by id, by svc address, by the address of its page and by its path', onlyLong, async (t) => {
   const names = [
     elephants.id,
     `svc://doc/${elephants.id}`,
@@ -109,7 +109,7 @@ t.test('cat prints every form of a text, a block of it and an older version', on
   t.match(await run(['cat', elephants.id, '--block', block, '--format', 'html']), { code: 2 })
 })
 
-t.test('the history of a document is listed, compared and brought back', async (t) => {
+t.test('the history of a document is listed, compared and brought back', onlyLong, async (t) => {
   const { id, version } = await made('Changing', { folder_id: mammals.id, content: 'one litre\n' })
   await ada.put(
     `/documents/${id}/content`,

@@ -3,6 +3,7 @@ import { computation } from '../../shared/computations/computation.ts'
 import { computationLoad } from '../../shared/computations/compute.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
 import { echoing } from '../support/endless.ts'
+import { onlyLong } from '../support/run-options.ts'
 import { t } from '../support/tap.ts'
 
 t.test('a transaction that lacks a result runs again with the result, which is computed once', async (t) => {
@@ -93,7 +94,7 @@ t.test('many small results need no turn', async (t) => {
   t.equal(rounds, 1)
 })
 
-t.test('nobody holds locks for as long as a computation of many seconds may take', async (t) => {
+t.test('nobody holds locks for as long as a computation of many seconds may take', onlyLong, async (t) => {
   const patient = { ...echoing, cpuMs: () => 60_000 }
   const writing = computingAhead(async (ahead) => {
     await ahead.result(patient, 'a')

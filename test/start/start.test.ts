@@ -212,7 +212,7 @@ t.test('worker types can be run and watched apart, as a large installation runs 
   t.same(left(), [])
 })
 
-t.test('a port that is taken is named, for live editing as for the API', async (t) => {
+t.test('a port that is taken is named, for live editing as for the API', atLength, async (t) => {
   const taken = createServer().listen(0)
   await once(taken, 'listening')
   t.teardown(() => taken.close())

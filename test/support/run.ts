@@ -43,6 +43,7 @@ const settings = {
   max_connections: '300',
   autovacuum: 'off',
   jit: 'off',
+  scram_iterations: '1',
 }
 
 let isInterrupted = false

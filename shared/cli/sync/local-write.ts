@@ -101,9 +101,9 @@ export class LocalWriter {
   }
 
   /**
-   * Looks at the files that were replaced or deleted. What a program has added to such a file since is added to the file
-   * in its place. If there is none, the file itself is brought back. If the program has written it anew, its text is
-   * kept as a copy. A crash right after the addition repeats the addition.
+   * Looks at the files that were replaced or deleted. What a program has added to such a file since is added to the
+   * file in its place. If there is none, the file itself is brought back. If the program has written it anew, its text
+   * is kept as a copy. A crash right after the addition repeats the addition.
    */
   async settle({ entries, gone }: Pick<SyncState, 'entries' | 'gone'>): Promise<Rescued> {
     const found: Rescued = { rescued: [], copies: [] }
@@ -203,8 +203,8 @@ export class LocalWriter {
     }
   }
 
-  // Where a file is on the disk. A path that leads out of the folder, or to a hidden file, is a mistake of this program.
-  // A symbolic link on the way could lead out of the folder as well.
+  // Where a file is on the disk. A path that leads out of the folder, or to a hidden file, is a mistake of this
+  // program. A symbolic link on the way could lead out of the folder as well.
   #placeOf(path: string): string {
     const isInside = path.split('/').every((name) => name !== '' && isVisible(name) && !/\0/.test(name))
     if (!isInside || (sep !== '/' && path.includes(sep))) throw new Error(`${path} is no file of the synced folder`)

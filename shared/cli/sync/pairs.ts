@@ -6,10 +6,10 @@ import type { Entry, LocalFile, Pair, PlanInput } from './sides.ts'
 export type Paired = { pairs: Pair[]; newFiles: LocalFile[] }
 
 /**
- * Finds the document of each file by the id that the file names. Otherwise its unchanged text tells the document, at the
- * path of the last sync or at another path, else its path alone. Of several files with one id, the file at the path of
- * the last sync counts, and the others are copies. A file without an id also meets a document of the same title in the
- * same folder, if the last sync knows neither.
+ * Finds the document of each file by the id that the file names. Otherwise its unchanged text tells the document, at
+ * the path of the last sync or at another path, else its path alone. Of several files with one id, the file at the path
+ * of the last sync counts, and the others are copies. A file without an id also meets a document of the same title in
+ * the same folder, if the last sync knows neither.
  */
 export function pairFiles(input: PlanInput): Paired {
   const { entries, creating, documents } = input

@@ -12,6 +12,7 @@ import { samples, uploaded } from '../../support/attachments.ts'
 import type { Client } from '../../support/client.ts'
 import { bodyOf, make, put } from '../../support/documents.ts'
 import { type ServiceProcess, type Settings, startProcess } from '../../support/processes.ts'
+import { onlyLong } from '../../support/run-options.ts'
 import { startTestService } from '../../support/service.ts'
 import { type Test, t } from '../../support/tap.ts'
 import { exported, zip } from '../../support/zips.ts'
@@ -208,7 +209,7 @@ t.test('a file that cannot be read does not keep the others from being imported'
   t.match(result, { documents: isRoot ? 2 : 1, failed: isRoot ? [] : [{ name: 'secret.md', reason: /EACCES/ }] })
 })
 
-t.test('an import that is killed at the worst moment goes on and makes everything once', async (t) => {
+t.test('an import that is killed at the worst moment goes on and makes everything once', onlyLong, async (t) => {
   const folder = t.testdir(Object.fromEntries(letters.map((name) => [`${name}.md`, `[next](${next(name)}.md)`])))
   const ada = await home.signUp()
   let victim: ServiceProcess | undefined
@@ -244,7 +245,7 @@ t.test('an import that is killed at the worst moment goes on and makes everythin
   }
 })
 
-t.test('an import waits when it is told to and tries again when the way breaks', async (t) => {
+t.test('an import waits when it is told to and tries again when the way breaks', onlyLong, async (t) => {
   const folder = t.testdir(Object.fromEntries(letters.map((name) => [`${name}.md`, `text of ${name}`])))
   const ada = await home.signUp()
   let calls = 0

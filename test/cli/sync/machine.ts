@@ -116,7 +116,7 @@ export class Machine {
   }
 }
 
-/** What a text says, however its author spells it. A file of a person has neither ids nor the spelling of the service. */
+/** What a text says, however its author spells it. A person's file has neither ids nor the spelling of the service. */
 export function saidBy(text: string): string {
   const plain = text.replace(/^---\n[\s\S]*?\n---\n/, '').replace(/^<!-- block=.*$/gm, '')
   return plain
