@@ -63,26 +63,13 @@ function nameOf(name: unknown): string {
 // The library refuses the schemes of scripts and files, and demands https or a loopback address of the web. These
 // schemes belong to browsers, operating systems and their programs too, and would hand a code to something that never
 // asked for it. Any other scheme may be that of an app, whose code is of no use without the secret of PKCE.
-const foreignSchemes = new Set([
-  ...[
-    'android-app',
-    'blob',
-    'brave',
-    'chrome',
-    'content',
-    'devtools',
-    'edge',
-    'extension',
-    'feed',
-    'filesystem',
-    'ftp',
-  ],
-  ...['ftps', 'gopher', 'intent', 'jar', 'moz-icon', 'opera', 'resource', 'vivaldi', 'view-source', 'wss', 'ws'],
-  ...['bitcoin', 'callto', 'cid', 'dav', 'facetime', 'facetime-audio', 'geo', 'git', 'hcp', 'help', 'imap', 'irc'],
-  ...['itms', 'itms-apps', 'itms-services', 'ldap', 'ldaps', 'magnet', 'mailto', 'market', 'mid', 'microsoft-edge'],
-  ...['mms', 'news', 'nfs', 'nntp', 'openid', 'pop', 'prefs', 'rdp', 'res', 'rtsp', 'search', 'search-ms', 'sftp'],
-  ...['shell', 'shortcuts', 'sip', 'sips', 'sms', 'smb', 'ssh', 'tel', 'telnet', 'urn', 'vnc', 'webcal', 'xmpp'],
-])
+const foreignSchemes = new Set(
+  `android-app bitcoin blob brave callto chrome cid content dav devtools edge extension facetime facetime-audio
+  feed filesystem ftp ftps geo git gopher hcp help imap intent irc itms itms-apps itms-services jar ldap ldaps
+  magnet mailto market microsoft-edge mid mms moz-icon news nfs nntp openid opera pop prefs rdp res resource rtsp
+  search search-ms sftp shell shortcuts sip sips smb sms ssh tel telnet urn view-source vivaldi vnc webcal ws wss
+  xmpp`.split(/\s+/),
+)
 const foreignFamilies = /^(ms|chrome|moz|safari|x-apple|x-help|x-man|web)[-+]|-extension:$/
 
 function isForeign(protocol: string): boolean {
