@@ -1,7 +1,6 @@
 import type { ErrorCode } from '../../shared/errors/errors.ts'
+import { Counts } from './counts.ts'
 import type { Relay } from './peers/peers.ts'
-import type { PendingRoom } from './pending-room.ts'
-import { type FlushPauses, PendingText } from './pending-text.ts'
 
 // The bytes that people may type after a commit was refused. Deleting text takes few bytes.
 const mostAfterRefusal = 256 * 1024
@@ -149,5 +148,133 @@ export class UnstoredText {
     const bytes = this.#refused === null ? 0 : this.#pending.bytes
     this.#options.room.addRefused(this.#options.workspaceId, bytes - this.#refusedBytes)
     this.#refusedBytes = bytes
+  }
+}
+
+/** The pauses after which typed text is stored, in milliseconds: without further typing, and at most. */
+export type FlushPauses = { debounceMs: number; maxDebounceMs: number }
+
+type TypedUpdate = { update: Uint8Array; userId: string }
+
+/**
+ * The updates of one document that no commit has stored yet, in the order of their arrival. A flush takes all of them,
+ * and they stay here until the flush has stored them or has failed.
+ */
+class PendingText {
+  readonly #onBytes: (change: number, userId: string) => void
+  #updates: TypedUpdate[] = []
+  #bytes = 0
+  /** How many of the updates a flush has taken. */
+  #taken = 0
+  #firstAt = 0
+  #lastAt = 0
+
+  /** `onBytes` is told by how many bytes the text of a user has grown; a negative number when text is forgotten. */
+  constructor(onBytes: (change: number, userId: string) => void) {
+    this.#onBytes = onBytes
+  }
+
+  get isEmpty(): boolean {
+    return this.#updates.length === 0
+  }
+
+  /** All updates, including those that a flush has taken. */
+  get updates(): readonly Uint8Array[] {
+    return this.#updates.map(({ update }) => update)
+  }
+
+  /** The bytes of all updates, including those that a flush has taken. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** Adds an update that a user has typed; the id is empty when nobody is known. */
+  add(update: Uint8Array, userId: string): void {
+    this.#lastAt = performance.now()
+    if (this.#updates.length === this.#taken) this.#firstAt = this.#lastAt
+    this.#updates.push({ update, userId })
+    this.#count(update.byteLength, userId)
+  }
+
+  /** When the updates have to be stored, in milliseconds of `performance.now()`. */
+  dueAt({ debounceMs, maxDebounceMs }: FlushPauses): number {
+    return Math.min(this.#lastAt + debounceMs, this.#firstAt + maxDebounceMs)
+  }
+
+  /** Takes all updates for a flush. */
+  take(): readonly Uint8Array[] {
+    this.#taken = this.#updates.length
+    return this.updates
+  }
+
+  /** Forgets the updates that the flush has taken and stored. */
+  stored(): void {
+    this.#forget(this.#updates.splice(0, this.#taken))
+  }
+
+  /** Forgets all updates. */
+  clear(): void {
+    this.#forget(this.#updates.splice(0))
+  }
+
+  #forget(updates: readonly TypedUpdate[]): void {
+    this.#taken = 0
+    for (const { update, userId } of updates) this.#count(-update.byteLength, userId)
+  }
+
+  #count(bytes: number, userId: string): void {
+    this.#bytes += bytes
+    this.#onBytes(bytes, userId)
+  }
+}
+
+const mebibyte = 1024 * 1024
+// The most bytes that may wait: of all documents of the process; of all documents of a workspace whose text was not
+// refused, and with those whose text was; and of one user.
+const mostBytes = {
+  process: 256 * mebibyte,
+  workspace: 64 * mebibyte,
+  workspaceWithRefused: 128 * mebibyte,
+  user: 16 * mebibyte,
+}
+
+/**
+ * The bytes of typed text in all documents that no commit has stored yet, and the room for more. A commit that is
+ * refused or a database that is out of reach makes text wait. Text that is refused for what its document holds takes no
+ * room from the other documents of its workspace.
+ */
+export class PendingRoom {
+  readonly #ofWorkspace = new Counts()
+  readonly #refusedOfWorkspace = new Counts()
+  readonly #ofUser = new Counts()
+  #bytes = 0
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** Counts bytes of a document that a user has typed. A negative number of bytes was stored or dropped. */
+  add({ workspaceId, userId }: { workspaceId: string; userId: string }, bytes: number): void {
+    this.#bytes += bytes
+    this.#ofWorkspace.add(workspaceId, bytes)
+    this.#ofUser.add(userId, bytes)
+  }
+
+  /** Notes that so many of the bytes of the workspace were refused; a negative number of bytes is not any more. */
+  addRefused(workspaceId: string, bytes: number): void {
+    this.#refusedOfWorkspace.add(workspaceId, bytes)
+  }
+
+  /** Whether so many bytes more may wait, which the user has typed. */
+  takes({ workspaceId, userId }: { workspaceId: string; userId: string }, bytes: number): boolean {
+    const others = this.#ofWorkspace.of(workspaceId) - this.#refusedOfWorkspace.of(workspaceId)
+    const isWithinShare = this.#ofUser.of(userId) + bytes <= mostBytes.user
+    return isWithinShare && others + bytes <= mostBytes.workspace && this.takesRefused(workspaceId, bytes)
+  }
+
+  /** Whether so many bytes more may wait in a document whose text was refused, such as the deletion of its text. */
+  takesRefused(workspaceId: string, bytes: number): boolean {
+    const isWithinWorkspace = this.#ofWorkspace.of(workspaceId) + bytes <= mostBytes.workspaceWithRefused
+    return isWithinWorkspace && this.#bytes + bytes <= mostBytes.process
   }
 }
