@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { computationLoad, compute } from '../../shared/computations/compute.ts'
 import { onBehalfOf } from '../../shared/turns/requester.ts'
 import { echoing } from '../support/endless.ts'
+import { onlyLong } from '../support/run-options.ts'
 import { t } from '../support/tap.ts'
 
 t.test('a computation that never ends is ended, and those that wait get another thread', async (t) => {
@@ -17,12 +18,12 @@ t.test('a computation that never ends is ended, and those that wait get another 
   t.equal((ends.over_limit ?? 0) - (before.over_limit ?? 0), 2)
 })
 
-t.test('a computation that fills the memory is ended without the process', async (t) => {
+t.test('a computation that fills the memory is ended without the process', onlyLong, async (t) => {
   await t.rejects(compute({ ...echoing, cpuMs: () => 600_000 }, 'greedy'), /too much memory/)
   t.equal(await compute(echoing, 'd'), 'd')
 })
 
-t.test('a computation that ends after its limit is refused, also when the event loop was busy', async (t) => {
+t.test('a computation that ends after its limit is refused, also when the event loop was busy', onlyLong, async (t) => {
   await compute(echoing, 'a thread is ready')
   const slow = compute(echoing, 'slow')
   await sleep(100)

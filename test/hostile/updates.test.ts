@@ -5,6 +5,7 @@ import { FollowingBody } from '../../shared/body/yjs/following-body.ts'
 import { TextRescue } from '../../shared/body/yjs/rescue.ts'
 import { deriveState, openState } from '../../shared/body/yjs/state.ts'
 import { atOnce } from '../../shared/computations/slices.ts'
+import { onlyLong } from '../support/run-options.ts'
 import { type Test, t } from '../support/tap.ts'
 import { requireLinear } from './linear.ts'
 import { familiesOf } from './tables.ts'
@@ -16,7 +17,7 @@ const attributeOf = (value: unknown, key = 'level'): UpdateStruct[] => [
   { content: { any: [value] }, key, parent: [1, 0] },
 ]
 
-t.test('an update costs no more than its size, whatever a client writes', (t) =>
+t.test('an update costs no more than its size, whatever a client writes', onlyLong, (t) =>
   requireLinear(t, 'updates', { families: new Set(familiesOf('updates')) }),
 )
 

@@ -2,6 +2,7 @@ import { computationLoad } from '../../shared/computations/compute.ts'
 import { p } from '../document/build.ts'
 import type { Client, Reply } from '../support/client.ts'
 import { bodyOf, eventsOf, make, put, refused } from '../support/documents.ts'
+import { onlyLong } from '../support/run-options.ts'
 import { sharedService } from '../support/service.ts'
 import { t } from '../support/tap.ts'
 
@@ -24,7 +25,7 @@ t.test('the event loop neither reads nor compares a large body, and a small body
   t.equal(computationLoad().ends.done, idle + 2, 'it was read, then normalised and compared, in threads')
 })
 
-t.test('of large bodies written over each other none is lost or mixed', async (t) => {
+t.test('of large bodies written over each other none is lost or mixed', onlyLong, async (t) => {
   const ada = await signUp()
   const made = await make(ada, large('first'))
   const words = ['a', 'b', 'c', 'd', 'e']
@@ -75,7 +76,7 @@ t.test(
   },
 )
 
-t.test('edits of blocks of a large body do not lose each other', async (t) => {
+t.test('edits of blocks of a large body do not lose each other', onlyLong, async (t) => {
   const ada = await signUp()
   const made = await make(ada, large('first'))
   const chosen = made.blocks.slice(0, 8)
@@ -95,34 +96,42 @@ t.test('edits of blocks of a large body do not lose each other', async (t) => {
   )
 })
 
-t.test('a large insertion and a large batch answer as small ones do, also when they are repeated', async (t) => {
-  const ada = await signUp()
-  const made = await make(ada, large('first').slice(0, 300))
-  const nodes = large('new').slice(0, 1000)
-  const insert = () =>
-    ada.post(`/documents/${made.id}/blocks`, { position: { document_start: true }, nodes }, { 'idempotency-key': 'i' })
-  const inserted = await insert()
-  t.equal(inserted.status, 201)
-  t.equal(inserted.body.data.blocks.length, 1000)
-  t.match(inserted.body.data.blocks[7], { text: `new 7 ${filler.trim()}`, version: inserted.body.data.version })
-  const again = await insert()
-  t.equal(again.headers.get('idempotent-replayed'), 'true')
-  t.strictSame(again.body.data, inserted.body.data)
-  const other = await ada.post(
-    `/documents/${made.id}/blocks`,
-    { position: { document_end: true }, nodes },
-    { 'idempotency-key': 'i' },
-  )
-  refused(t, other, { status: 409, code: 'idempotency_key_reused' })
-  const operations = inserted.body.data.block_ids
-    .slice(0, 100)
-    .map((block_id: string) => ({ op: 'replace', block_id, node: p(`batched ${filler}`) }))
-  const batched = await ada.post(`/documents/${made.id}/batch`, { operations })
-  t.equal(batched.body.data.applied, 100)
-  t.equal((await bodyOf(ada, made.id)).version, batched.body.data.version)
-})
+t.test(
+  'a large insertion and a large batch answer as small ones do, also when they are repeated',
+  onlyLong,
+  async (t) => {
+    const ada = await signUp()
+    const made = await make(ada, large('first').slice(0, 300))
+    const nodes = large('new').slice(0, 1000)
+    const insert = () =>
+      ada.post(
+        `/documents/${made.id}/blocks`,
+        { position: { document_start: true }, nodes },
+        { 'idempotency-key': 'i' },
+      )
+    const inserted = await insert()
+    t.equal(inserted.status, 201)
+    t.equal(inserted.body.data.blocks.length, 1000)
+    t.match(inserted.body.data.blocks[7], { text: `new 7 ${filler.trim()}`, version: inserted.body.data.version })
+    const again = await insert()
+    t.equal(again.headers.get('idempotent-replayed'), 'true')
+    t.strictSame(again.body.data, inserted.body.data)
+    const other = await ada.post(
+      `/documents/${made.id}/blocks`,
+      { position: { document_end: true }, nodes },
+      { 'idempotency-key': 'i' },
+    )
+    refused(t, other, { status: 409, code: 'idempotency_key_reused' })
+    const operations = inserted.body.data.block_ids
+      .slice(0, 100)
+      .map((block_id: string) => ({ op: 'replace', block_id, node: p(`batched ${filler}`) }))
+    const batched = await ada.post(`/documents/${made.id}/batch`, { operations })
+    t.equal(batched.body.data.applied, 100)
+    t.equal((await bodyOf(ada, made.id)).version, batched.body.data.version)
+  },
+)
 
-t.test('what is wrong with a large body is told as with a small one', async (t) => {
+t.test('what is wrong with a large body is told as with a small one', onlyLong, async (t) => {
   const ada = await signUp()
   const made = await make(ada, [p('a')])
   const wrong = Array.from({ length: 30 }, () => ({ op: 'insert', nodes: 5 }))

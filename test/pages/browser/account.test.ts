@@ -45,7 +45,7 @@ t.test(
   },
 )
 
-t.test('a device polls while its user signs in and lets it read', { skip: noChromium }, async (t) => {
+t.test('a device polls while its user signs in and lets it read', { skip: noChromium || onlyLong.skip }, async (t) => {
   const service = await startTestService(t, { DEVICE_POLL_INTERVAL_SECONDS: '1' })
   await service.signUp(ada)
   const device = new Client({ origin: service.origin })

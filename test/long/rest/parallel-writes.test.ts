@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import type { Reply } from '../support/client.ts'
-import { sharedService, startTestService } from '../support/service.ts'
-import { until } from '../support/site.ts'
-import { t } from '../support/tap.ts'
+import type { Reply } from '../../support/client.ts'
+import { sharedService, startTestService } from '../../support/service.ts'
+import { until } from '../../support/site.ts'
+import { t } from '../../support/tap.ts'
 
 const service = await sharedService()
 const text = 'An elephant drinks a hundred litres a day. '.repeat(95)
