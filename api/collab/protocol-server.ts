@@ -10,7 +10,8 @@ export type ConnectionContext = EditorContext & { socket: ClientSocket; origin: 
 
 /**
  * Hocuspocus without its own way of storing documents. Every client that waits for a document learns when loading it
- * has failed.
+ * has failed. The two methods are public but not documented: if a release renames one or moves the context among the
+ * parameters, `override` and the type of `sendingBack` no longer compile.
  */
 export class ProtocolServer extends Hocuspocus<ConnectionContext> {
   override async storeDocumentHooks(): Promise<void> {}
