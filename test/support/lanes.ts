@@ -3,7 +3,7 @@ import { root } from './processes.ts'
 
 /** The folders of each lane. The files of a lane run in one process, one after the other; lanes run side by side. */
 export const lanes: Readonly<Record<string, readonly string[]>> = {
-  processes: ['faults', 'workers', 'start', 'cli'],
+  processes: ['faults', 'workers', 'start'],
   pages: ['pages', 'sharing'],
   search: ['search', 'relations', 'changes', 'concepts'],
   collab: ['collab', 'live', 'streams', 'tools'],
@@ -12,7 +12,7 @@ export const lanes: Readonly<Record<string, readonly string[]>> = {
   contract: ['contract', 'rest', 'repository'],
   storm: ['storm'],
   document: ['document', 'computations'],
-  hostile: ['hostile'],
+  cli: ['cli', 'hostile'],
 }
 
 /** A lane of a run: its name and its files, as paths from the root of the repository. */
