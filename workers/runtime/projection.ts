@@ -3,7 +3,7 @@ import { scheduleAgain, unschedule } from '../../shared/jobs/projections/stale.t
 import { type DocumentJob, largeOf } from '../../shared/jobs/queues.ts'
 import { type Deriving, deriveRound, type Projection, type ProjectionSource } from './round.ts'
 import type { Worker } from './runtime.ts'
-import { type AttemptEnd, outagePauseSeconds, replaceAttempt, reportEnd, workOn } from './work.ts'
+import { type AttemptEnd, outagePauseSeconds, replaceAfterOutage, reportEnd, workOn } from './work.ts'
 
 /** The largest number of rounds for a document before its job fails. */
 const rounds = 3
@@ -28,10 +28,10 @@ export function defineProjection<Source extends ProjectionSource, Result>(
   return {
     name: queue.name,
     async start(runtime) {
-      const deriving = { projection, runtime }
       const loops = Math.max(2, Math.floor(runtime.config.WORKER_CONCURRENCY / 2))
       const large = { queue: largeOf(queue).name, loops, batchSize: 1, ofOneWorkspace: loops - 1 }
-      const run = (jobs: readonly Job<DocumentJob>[]) => deriveAll(deriving, jobs)
+      const run = (jobs: readonly Job<DocumentJob>[], stopping: AbortSignal) =>
+        deriveAll({ projection, runtime, stopping }, jobs)
       const stopSmall = await workOn<DocumentJob>(runtime, { queue: queue.name, loops: 2, batchSize, run })
       const stopLarge = await workOn<DocumentJob>(runtime, { ...large, run })
       return async () => {
@@ -41,9 +41,11 @@ export function defineProjection<Source extends ProjectionSource, Result>(
   }
 }
 
+type Context<Source extends ProjectionSource, Result> = Deriving<Source, Result> & { stopping: AbortSignal }
+
 // Derives fetched jobs: first a batch of different documents, in the order of their ids, then all jobs that are left.
 async function deriveAll<Source extends ProjectionSource, Result>(
-  deriving: Deriving<Source, Result>,
+  deriving: Context<Source, Result>,
   jobs: readonly Job<DocumentJob>[],
 ): Promise<JobResult[]> {
   const different = [...new Map(jobs.map((job) => [job.data.document_id, job])).values()]
@@ -59,7 +61,7 @@ async function deriveAll<Source extends ProjectionSource, Result>(
 
 // Returns the results of the jobs that have ended. All other jobs have to be derived again.
 async function deriveTogether<Source extends ProjectionSource, Result>(
-  deriving: Deriving<Source, Result>,
+  deriving: Context<Source, Result>,
   jobs: readonly Job<DocumentJob>[],
 ): Promise<JobResult[]> {
   if (jobs.length === 0) return []
@@ -80,7 +82,7 @@ async function deriveTogether<Source extends ProjectionSource, Result>(
 }
 
 async function deriveAlone<Source extends ProjectionSource, Result>(
-  deriving: Deriving<Source, Result>,
+  deriving: Context<Source, Result>,
   { job, firstRound }: { job: Job<DocumentJob>; firstRound: number },
 ): Promise<JobResult> {
   const start = performance.now()
@@ -98,7 +100,7 @@ async function deriveAlone<Source extends ProjectionSource, Result>(
 // Reports the end of an attempt. After an outage the job is replaced by another job. When the last attempt has failed,
 // the mark of the document loses its job, so that the next write sends a job.
 async function settle<Source extends ProjectionSource, Result>(
-  { projection, runtime }: Deriving<Source, Result>,
+  { projection, runtime, stopping }: Context<Source, Result>,
   attempt: { job: Job<DocumentJob>; start: number; shared?: number; end: AttemptEnd | 'again' },
 ): Promise<JobResult> {
   const { job, end } = attempt
@@ -109,7 +111,7 @@ async function settle<Source extends ProjectionSource, Result>(
   try {
     if (outcome === 'outage') {
       const again = { projection, jobs: [job.data], startAfter: outagePauseSeconds }
-      await replaceAttempt(runtime, { job, send: (tx) => scheduleAgain({ tx, jobs }, again) })
+      await replaceAfterOutage(runtime, { job, stopping, send: (tx) => scheduleAgain({ tx, jobs }, again) })
     } else if (isLast) await unschedule(database, { projection: name, job })
   } catch (err) {
     log.warn({ err, queue: queue.name, job_id: job.id }, 'the sweep has to find this document')

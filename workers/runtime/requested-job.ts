@@ -19,6 +19,7 @@ import {
   FencedError,
   isLastAttempt,
   outagePauseSeconds,
+  replaceAfterOutage,
   replaceAttempt,
 } from './work.ts'
 
@@ -198,19 +199,18 @@ async function fail<Source extends object, Result>(
   error: unknown,
 ): Promise<ExplainedOutcome> {
   const { kind, runtime, job, stopping, row } = attempt
-  const release = (startAfter: number) =>
-    replaceAttempt(runtime, {
-      job,
-      async send(tx) {
-        await jobs.releaseJob(tx, row)
-        await enqueueRequestedJob({ tx, jobs: runtime.jobs }, { queue: kind.table.queue, key: row.key, startAfter })
-      },
-    })
+  const releasing = (startAfter: number) => ({
+    job,
+    async send(tx: Transaction) {
+      await jobs.releaseJob(tx, row)
+      await enqueueRequestedJob({ tx, jobs: runtime.jobs }, { queue: kind.table.queue, key: row.key, startAfter })
+    },
+  })
   if (stopping.aborted) {
-    await release(0)
+    await replaceAttempt(runtime, releasing(0))
     return { outcome: 'released' }
   }
-  if (isOutage(error)) await release(outagePauseSeconds)
+  if (isOutage(error)) await replaceAfterOutage(runtime, { ...releasing(outagePauseSeconds), stopping })
   const code = codeOf(error)
   const mayPass = error instanceof ModelError && error.transient && !isLastAttempt(kind.table.queue, job)
   if (code === null || mayPass) throw error

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Job, JobResult } from 'pg-boss'
 import { ComputationLimitError } from '../../shared/computations/computation.ts'
 import { foreignStatements, inTransaction, type Transaction } from '../../shared/database/database.ts'
@@ -125,13 +126,38 @@ export async function completeAttempts(
   throw new FencedError(`another attempt has one of the jobs ${attempts.map(({ id }) => id).join(', ')}`)
 }
 
+/** The pause, in milliseconds, between two tries while the database is out of reach. */
+const outagePauseMs = 500
+
 /** The pause, in seconds, between an attempt that an outage of the database ended and the job that replaces it. */
 export const outagePauseSeconds = 10
+
+/**
+ * Replaces an attempt that an outage of the database has ended, so that the outage uses up no retry. Tries until the
+ * outage is over, the process stops or another attempt has the job.
+ */
+export async function replaceAfterOutage(
+  runtime: Pick<Runtime, 'database' | 'jobs'>,
+  { stopping, ...replacement }: Replacement & { stopping: AbortSignal },
+): Promise<void> {
+  const ended = AbortSignal.any([stopping, replacement.job.signal])
+  while (!ended.aborted) {
+    try {
+      return await replaceAttempt(runtime, replacement)
+    } catch (error) {
+      if (error instanceof FencedError) return
+      if (!isOutage(error)) throw error
+    }
+    await sleep(outagePauseMs, undefined, { signal: ended }).catch(() => {})
+  }
+}
+
+type Replacement = { job: Job<object>; send: (tx: Transaction) => Promise<void> }
 
 /** Ends an attempt by the job that `send` sends in its place, which has all its retries. */
 export function replaceAttempt(
   { database, jobs }: Pick<Runtime, 'database' | 'jobs'>,
-  { job, send }: { job: Job<object>; send: (tx: Transaction) => Promise<void> },
+  { job, send }: Replacement,
 ): Promise<void> {
   return inTransaction(database, async (tx) => {
     await send(tx)

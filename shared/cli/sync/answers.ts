@@ -1,5 +1,4 @@
 import { type components, KnowledgeBaseError } from '../../client/client.ts'
-import { documentId } from './file-text.ts'
 import type { Folder } from './paths.ts'
 import type { RemoteDocument } from './sides.ts'
 
@@ -7,6 +6,9 @@ import type { RemoteDocument } from './sides.ts'
  * Files get their names from ids and titles. So an answer with members that no honest service gives is refused here,
  * where it comes in.
  */
+
+/** What an id of a document looks like. */
+export const documentId = /^doc_[A-Za-z0-9_-]{1,64}$/
 
 /** A body as Markdown with anchors, and its version. */
 export type Body = { markdown: string; version: string }

@@ -1,6 +1,7 @@
 import { isScalar, type Pair, type YAMLMap } from 'yaml'
 import { readFrontMatter, rewriteFrontMatter } from '../../documents/front-matter.ts'
 import type { Properties } from '../../documents/metadata.ts'
+import { documentId } from './answers.ts'
 import { splitFrontMatter } from './blocks.ts'
 import type { Labels } from './labels.ts'
 import { titleOfPath } from './paths.ts'
@@ -99,8 +100,6 @@ export const keptOfNewFile: ReadonlySet<string> = new Set(['title'])
 const idEntry = 'document_id'
 // Entries with a meaning of their own, which a property of the same name may not take.
 const ownEntries = new Set([idEntry, 'title', 'tags'])
-/** What an id of a document looks like. */
-export const documentId = /^doc_[A-Za-z0-9_-]{1,64}$/
 
 function textOf(map: YAMLMap, name: string): string | null {
   const value = map.get(name)
