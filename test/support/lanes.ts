@@ -4,7 +4,7 @@ import { root } from './processes.ts'
 /** The folders of each lane. The files of a lane run in one process, one after the other; lanes run side by side. */
 export const lanes: Readonly<Record<string, readonly string[]>> = {
   processes: ['faults', 'workers', 'start'],
-  cli: ['cli', 'hostile'],
+  cli: ['cli'],
   pages: ['pages', 'sharing'],
   search: ['search', 'relations', 'changes', 'concepts'],
   collab: ['collab', 'live', 'streams', 'tools'],
@@ -13,6 +13,8 @@ export const lanes: Readonly<Record<string, readonly string[]>> = {
   contract: ['contract', 'rest', 'repository'],
   storm: ['storm'],
   document: ['document', 'computations'],
+  // Counts the work of functions, which other tests in its process would disturb.
+  hostile: ['hostile'],
 }
 
 /** A lane of a run: its name and its files, as paths from the root of the repository. */
