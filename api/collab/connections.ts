@@ -124,9 +124,9 @@ export class Connections {
     this.#timer = setInterval(() => this.check(), (doubtSeconds * 1000) / 3)
   }
 
-  /** Reads the rights of all connections as soon as possible. */
-  check(): void {
-    this.#checks.wake()
+  /** Reads the rights of all connections as soon as possible; with the id of a user, only if the user has one. */
+  check(userId?: string): void {
+    if (userId === undefined || this.#ofUser.of(userId) > 0) this.#checks.wake()
   }
 
   /** Stops reading the rights of connections. The connections stay open. */

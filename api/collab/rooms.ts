@@ -109,9 +109,9 @@ export class Rooms {
     socket.onClose((code, reason) => client.handleClose({ code, reason }))
   }
 
-  /** Reads the rights of all connections now. */
-  checkRights(): void {
-    this.#connections.check()
+  /** Reads the rights of all connections now; with the id of a user, only if the user has one. */
+  checkRights(userId?: string): void {
+    this.#connections.check(userId)
   }
 
   /** Tells an open document that its body has changed. */

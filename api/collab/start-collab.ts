@@ -36,9 +36,10 @@ export async function startCollab({ config, log, sockets }: { config: Config; lo
     channel: [liveBodiesChannel, endedSessionsChannel],
     onNotify(payload, channel) {
       // Without a payload, notifications may have been missed.
-      if (payload === null || channel === endedSessionsChannel) rooms.checkRights()
-      if (channel === endedSessionsChannel) return
-      if (payload === null) rooms.noticeAll()
+      if (payload === null) {
+        rooms.checkRights()
+        rooms.noticeAll()
+      } else if (channel === endedSessionsChannel) rooms.checkRights(payload)
       else rooms.notice(readChangedBody(payload))
     },
     onError: (err) => log.warn({ err }, 'listening for changed bodies'),

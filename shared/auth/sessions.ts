@@ -56,7 +56,7 @@ export function sessionHash(secret: string, id: string): Buffer {
   return keyedHash(secret, { purpose: 'session', text: id })
 }
 
-/** The channel of NOTIFY that tells collab processes of the end of sessions. */
+/** The channel of NOTIFY that tells collab processes whose sessions have ended: the payload is the id of the user. */
 export const endedSessionsChannel = 'svc_ended_sessions'
 
 /** Ends the session that has the id, if there is one. */
@@ -71,8 +71,8 @@ export async function deleteSessionsOf(db: Queryable, userId: string): Promise<v
 
 async function endSessions(db: Queryable, which: ReturnType<typeof sql.fragment>): Promise<void> {
   await db.query(sql.unsafe`
-    WITH ended AS (DELETE FROM sessions WHERE ${which} RETURNING 1)
-    SELECT pg_notify(${endedSessionsChannel}, '') FROM ended LIMIT 1`)
+    WITH ended AS (DELETE FROM sessions WHERE ${which} RETURNING user_id)
+    SELECT pg_notify(${endedSessionsChannel}, user_id) FROM ended`)
 }
 
 /** The token that the forms of a browser carry. Every browser id has a token of its own. */

@@ -166,6 +166,8 @@ t.test('a person who signs out learns that the words before are stored, and no l
   const { service, collab, ada, id, join } = await started(t, {
     COLLAB_DEBOUNCE_MS: '60000',
     COLLAB_MAX_DEBOUNCE_MS: '60000',
+    // Rights are read every five seconds.
+    SSE_HEARTBEAT_SECONDS: '15',
   })
   const bob = await join({ role: 'editor' })
   const sessionId = await startSession(sessions(service), bob.user_id)
@@ -185,6 +187,18 @@ t.test('a person who signs out learns that the words before are stored, and no l
   staying.type(' of Ada')
   await staying.sees(([first]) => first?.includes('of Ada') === true)
   t.notMatch(JSON.stringify(staying.provider.document.toJSON()), 'after')
+
+  let waited = 0
+  for (let index = 0; index < 3; index += 1) {
+    const session = await startSession(sessions(service), bob.user_id)
+    const token = mintTicket(service.config.SESSION_SECRET, { documentId: id, userId: bob.user_id, sessionId: session })
+    const closed = reasonsOf(await opened(t, collab, { token, id }))
+    const begun = performance.now()
+    await endSession(sessions(service), session)
+    await until(async () => closed.length > 0)
+    waited += performance.now() - begun
+  }
+  t.ok(waited < 8000, 'three ends in a row do not wait for three looks at the rights')
 })
 
 t.test('a document that is deleted closes under its editors', async (t) => {
