@@ -2,6 +2,8 @@ import Type, { type Static } from 'typebox'
 import { type Queryable, sql, type Transaction } from '../database/database.ts'
 import { row } from '../database/row.ts'
 import { inWorkspaces } from '../database/workspaces.ts'
+import { documentKeys } from '../jobs/projections/queries.ts'
+import type { DocumentJob } from '../jobs/queues.ts'
 import { Nullable } from '../schema/identifiers.ts'
 import type { DerivedSummary } from './deterministic.ts'
 import { Coverage, type Summary } from './schema.ts'
@@ -62,11 +64,13 @@ export function storedSummaries(
       AND target_id = ANY(${sql.array(input.ids.map(String), 'text')}) AND block_id = ''`)
 }
 
-/** Returns the stored summaries of a document and of its sections. */
-export function storedOfDocument(db: Queryable, document: { workspaceId: string; id: string }) {
-  return db.any(sql.type(StoredWithTarget)`
-    SELECT workspace_id, target_type, target_id, block_id, ${columns} FROM summaries
-    WHERE workspace_id = ${document.workspaceId} AND document_id = ${document.id}`)
+/** Returns the targets of the deterministic summaries of documents and their sections that are not pinned. */
+export function refreshableTargets(db: Queryable, jobs: readonly DocumentJob[]) {
+  return db.any(sql.type(row(TargetShape))`
+    SELECT s.workspace_id, s.target_type, s.target_id, s.block_id
+    FROM ${documentKeys(jobs)} AS k (workspace_id, document_id)
+    JOIN summaries s ON s.workspace_id = k.workspace_id AND s.document_id = k.document_id
+    WHERE s.generator = 'deterministic' AND NOT s.pinned`)
 }
 
 /**

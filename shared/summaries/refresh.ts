@@ -7,7 +7,7 @@ import { onBehalfOf } from '../turns/requester.ts'
 import type { Container } from './container-queries.ts'
 import { type DerivedSummary, summariseDigest } from './deterministic.ts'
 import { digestInThread, digestOf } from './digests.ts'
-import { lockSummary, refreshableContainers, storedOfDocument } from './queries.ts'
+import { lockSummary, refreshableContainers, refreshableTargets } from './queries.ts'
 import { replaceSummary } from './save.ts'
 import { sectionsOf } from './section.ts'
 import { findContainer, summariseContainer } from './source.ts'
@@ -24,14 +24,12 @@ export async function loadRefreshSources(
   jobs: readonly DocumentJob[],
   { autoRefresh }: { autoRefresh: boolean },
 ): Promise<ReadonlyMap<string, RefreshSource>> {
-  const sources = new Map<string, RefreshSource>()
-  for (const [id, source] of await loadSources(db, jobs)) {
-    const workspaceId = jobs.find(({ document_id }) => document_id === id)?.workspace_id ?? ''
-    const stored = autoRefresh ? await storedOfDocument(db, { workspaceId, id }) : []
-    const targets = stored.filter(({ generator, pinned }) => generator === 'deterministic' && !pinned).map(targetOf)
-    sources.set(id, { ...source, projected_seq: null, targets })
-  }
-  return sources
+  const sources = await loadSources(db, jobs)
+  const stored = autoRefresh ? await refreshableTargets(db, jobs) : []
+  const targets = Map.groupBy(stored.map(targetOf), ({ id }) => id)
+  return new Map(
+    Array.from(sources, ([id, source]) => [id, { ...source, projected_seq: null, targets: targets.get(id) ?? [] }]),
+  )
 }
 
 /**
