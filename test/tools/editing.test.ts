@@ -152,8 +152,10 @@ t.test('an agent finds among the documents with a tag and a property', async (t)
   const found = await of(call('search', { q: 'elephants', tag: ['draft'], property: { owner: 'Ada', done: true } }))
   t.match(found.hits, [{ document_id: id }])
   t.equal(found.hits.length, 1)
-  const wrong = await of(call('search', { q: 'elephants', property: { owner: ['Ada', 'Bo'] } }))
-  t.match(wrong.error, { code: 'invalid_request' })
+  for (const owner of [['Ada', 'Bo'], { name: 'Ada' }, null]) {
+    const { error } = await of(call('search', { q: 'elephants', property: { owner } }))
+    t.match(error, { code: 'invalid_request' }, JSON.stringify(owner))
+  }
 })
 
 t.test(

@@ -78,7 +78,7 @@ async function labelDocument(door: Door, args: Input): Answer {
   const { data } = await door<Document>({
     operationId: isChange ? 'updateDocument' : 'getDocument',
     params: { id: oneDocument(args) },
-    body: { tags_patch: { add, remove }, properties_patch },
+    ...(isChange && { body: { tags_patch: { add, remove }, properties_patch } }),
   })
   const { tags } = data
   return mostWithin(Object.entries(data.properties), {

@@ -4,6 +4,7 @@ import { Refusal } from '../../../shared/errors/errors.ts'
 import { BlockHash, Nullable } from '../../../shared/schema/identifiers.ts'
 import { SearchProjection, type SearchV2Hit } from '../../../shared/search/schema.ts'
 import { searchV2Parameters } from '../../routes/search/parameters.ts'
+import { wrongArguments } from '../arguments.ts'
 import { maxTokens, mostWithin, shortName } from '../budget.ts'
 import type { Door } from '../door.ts'
 import { oneLine } from '../results.ts'
@@ -58,9 +59,8 @@ export const search = tool({
   }),
   readOnly: true,
   async run({ limit = 5, max_tokens: budget = 3000, property = {}, ...query }, { door }) {
-    const properties = Object.entries(property).map(([name, value]) => [`property[${name}]`, value])
     // What the agent has written a moment ago has to be found.
-    const sent = { ...query, ...Object.fromEntries(properties), limit, wait_ms: 2000 }
+    const sent = { ...query, ...propertyFilters(property), limit, wait_ms: 2000 }
     const { data } = await door<Answer>({ operationId: 'searchV2', query: sent })
     const found = await Promise.all(data.results.map((result) => hitOf(door, result)))
     const hits = found.filter((hit) => hit !== null)
@@ -91,6 +91,14 @@ export const search = tool({
 
 // A hit with what an edit needs; null for a block that was deleted after the search. Somebody may have changed a block
 // since, too. A hash is only told of a text that the hit shows: no guard stands for words that the agent has not seen.
+function propertyFilters(property: object): Record<string, string | number | boolean> {
+  const values = Object.entries(property)
+  if (values.some(([, value]) => typeof value === 'object')) {
+    throw wrongArguments([{ name: 'property', message: 'has a string, number or boolean for each name' }])
+  }
+  return Object.fromEntries(values.map(([name, value]) => [`property[${name}]`, value]))
+}
+
 async function hitOf(door: Door, result: SearchV2Hit): Promise<Hit | null> {
   const { before, match, after } = result.context
   const block = await presentBlock(door, result)
