@@ -7,8 +7,7 @@ import type { RequestedJobTable } from './requested/tables.ts'
 
 /*
  * All that the service reads from the tables of pg-boss, because its interface does not tell it. No statement of the
- * service writes to them. pg-boss has a partial index for each of the two conditions.
- * Every job has a group (`groupOf`).
+ * service writes to them. pg-boss has a partial index for each of the two conditions. Each job has a group (`groupOf`).
  */
 const waits = sql.fragment`state < 'active' AND NOT blocked`
 const runs = sql.fragment`state = 'active' AND group_id IS NOT NULL`

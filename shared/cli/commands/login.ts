@@ -51,7 +51,7 @@ async function login(context: Context, options: Options): Promise<void> {
   out.item(answer, () => out.line(`Signed in to ${origin} as `, { text: me.user.email, style: 'bold' }, '.'))
 }
 
-// Ends the token of an earlier login, which nothing has any more. The new login stands even where this fails.
+// Revokes the token of the earlier login, which nothing uses any more. The new login stands even where this fails.
 async function endFormer({ out }: Context, input: { origin: string; former: Login | undefined; token: string }) {
   const { origin, former, token } = input
   if (former?.requested !== true || former.token === token) return

@@ -19,7 +19,8 @@ export type ReadBody = Body & { losses: string[] }
 /** The document of an answer; `asked` is its id, if one document was asked for. */
 export function remoteOf(answer: components['schemas']['Document'], asked: string = answer.id): RemoteDocument {
   const { id, title, tags, properties, folder_id, version } = answer
-  const areLabels = isText(title) && Array.isArray(tags) && tags.every(isText) && typeof properties === 'object'
+  const hasProperties = typeof properties === 'object' && properties !== null
+  const areLabels = isText(title) && Array.isArray(tags) && tags.every(isText) && hasProperties
   const isHonest = isText(id) && documentId.test(id) && id === asked && areLabels
   if (!isHonest || !(folder_id === null || isFolderId(folder_id)) || !isVersion(version)) throw unexpected('document')
   return { id, title, tags, properties, folder_id, version }

@@ -24,10 +24,10 @@ import { hashOf, type SyncState } from './state.ts'
 export class FileChanged extends Error {}
 
 /** The expected file of a document: the hash of the file, and the id of the document. */
-export type Expected = { hash: string; id: string }
+export type ExpectedFile = { hash: string; id: string }
 
 /** `rescued` are the paths of files that were added to or brought back, `copies` those of new copies. */
-export type Rescued = { rescued: string[]; copies: string[] }
+export type RescueResult = { rescued: string[]; copies: string[] }
 
 /**
  * Writes, moves and deletes files below a folder. A file is written as a whole or not at all, and only if it is still
@@ -49,7 +49,7 @@ export class LocalWriter {
   }
 
   /** Writes a file; null expects that there is none. Throws a FileChanged if the path is not as expected. */
-  async write(path: string, text: string, expected: Expected | null): Promise<{ hash: string; stat: FileStat }> {
+  async write(path: string, text: string, expected: ExpectedFile | null): Promise<{ hash: string; stat: FileStat }> {
     const target = this.#placeOf(path)
     mkdirSync(dirname(target), { recursive: true })
     const written = join(this.#parts, randomUUID())
@@ -87,7 +87,7 @@ export class LocalWriter {
   }
 
   /** Deletes a file. Throws a FileChanged if the file has changed. */
-  remove(path: string, expected: Expected): void {
+  remove(path: string, expected: ExpectedFile): void {
     const target = this.#placeOf(path)
     this.#require(path, expected.hash)
     const kept = this.#keptPath(expected, lstatSync(target).size)
@@ -105,8 +105,8 @@ export class LocalWriter {
    * file in its place. If there is none, the file itself is brought back. If the program has written it anew, its text
    * is kept as a copy. A crash right after the addition repeats the addition.
    */
-  async settle({ entries, gone }: Pick<SyncState, 'entries' | 'gone'>): Promise<Rescued> {
-    const found: Rescued = { rescued: [], copies: [] }
+  async settle({ entries, gone }: Pick<SyncState, 'entries' | 'gone'>): Promise<RescueResult> {
+    const found: RescueResult = { rescued: [], copies: [] }
     for (const name of readdirSync(this.#kept)) {
       const [, at = '', length = '', hash, id = ''] = keptName.exec(name) ?? []
       if (hash === undefined) continue
@@ -159,7 +159,7 @@ export class LocalWriter {
   }
 
   // Gives the file at a path a second name, and then makes sure that the file is as expected.
-  #keep(path: string, expected: Expected): void {
+  #keep(path: string, expected: ExpectedFile): void {
     const target = join(this.#root, path)
     let kept: string
     try {
@@ -178,7 +178,7 @@ export class LocalWriter {
   }
 
   // The name of a kept file tells when its content was read, and what that was.
-  #keptPath({ hash, id }: Expected, size: number): string {
+  #keptPath({ hash, id }: ExpectedFile, size: number): string {
     return join(this.#kept, `${Date.now()}-${size}-${hash}-${randomUUID()}-${id}`)
   }
 
@@ -203,14 +203,14 @@ export class LocalWriter {
     }
   }
 
-  // Where a file is on the disk. A path that leads out of the folder, or to a hidden file, is a mistake of this
+  // Where a file is on the disk. A path that leads out of the folder, or to a hidden file, is a bug in this
   // program. A symbolic link on the way could lead out of the folder as well.
   #placeOf(path: string): string {
     const isInside = path.split('/').every((name) => name !== '' && isVisible(name) && !/\0/.test(name))
-    if (!isInside || (sep !== '/' && path.includes(sep))) throw new Error(`${path} is no file of the synced folder`)
+    if (!isInside || (sep !== '/' && path.includes(sep))) throw new Error(`${path} is not inside the synced folder`)
     for (let directory = directoryOf(path); directory !== ''; directory = directoryOf(directory)) {
       const stat = lstatSync(join(this.#root, directory), { throwIfNoEntry: false })
-      if (stat?.isDirectory() === false) throw new FileChanged(`${directory} is no folder`)
+      if (stat?.isDirectory() === false) throw new FileChanged(`${directory} is not a folder`)
     }
     return join(this.#root, path)
   }

@@ -1,7 +1,7 @@
 import type { Output } from '../terminal/output.ts'
 import { problems as problemTexts } from './local-scan.ts'
 import type { Action } from './plan.ts'
-import type { Preview, RoundResult } from './session.ts'
+import { newResult, type Preview, type RoundResult } from './session.ts'
 
 /** An action as it is shown: what happens, to which file, and to which document. */
 export type ShownAction = { action: string; path: string; from?: string; document_id: string | null }
@@ -19,10 +19,7 @@ export type SyncReport = {
 
 /** The report about what a sync would do. */
 export function previewReport({ plan, problems }: Preview): SyncReport {
-  return reportOf(
-    { done: plan.actions, conflicts: [], losses: [], failed: [], withheld: plan.withheld, problems },
-    true,
-  )
+  return reportOf({ ...newResult(), done: plan.actions, withheld: plan.withheld, problems }, true)
 }
 
 /** The report about what the rounds of a sync have done. */
@@ -33,7 +30,8 @@ export function resultReport(rounds: readonly RoundResult[]): SyncReport {
   const [done, losses] = [rounds.flatMap((round) => round.done), rounds.flatMap((round) => round.losses)]
   const { failed = [], later = [], withheld = [], problems = [] } = last ?? {}
   // What the last round would leave to another round is not done.
-  return reportOf({ done, conflicts: distinct, losses, failed: [...failed, ...later], withheld, problems }, false)
+  const all = { done, conflicts: distinct, losses, failed: [...failed, ...later], withheld, problems }
+  return reportOf({ ...newResult(), ...all }, false)
 }
 
 /** Prints a report for a person. */
@@ -78,9 +76,10 @@ const signs: Record<string, string> = {
   'delete file': '-',
 }
 
-type Reported = Pick<RoundResult, 'done' | 'conflicts' | 'losses' | 'failed' | 'withheld' | 'problems'>
-
-function reportOf({ done, conflicts, losses, failed, withheld, problems }: Reported, isPreview: boolean): SyncReport {
+function reportOf(
+  { done, conflicts, losses, failed, withheld, problems }: RoundResult,
+  isPreview: boolean,
+): SyncReport {
   return {
     dry_run: isPreview,
     actions: done.flatMap(shown),

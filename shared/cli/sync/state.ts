@@ -77,7 +77,7 @@ export class SyncState {
     const isDirectory = lstatSync(directory, { throwIfNoEntry: false })?.isDirectory()
     const names = isDirectory ? readdirSync(directory) : []
     if (isDirectory === false || names.some((name) => lstatSync(join(directory, name)).isSymbolicLink())) {
-      const message = `${directory} is no folder of a sync: it is or has a symbolic link.`
+      const message = `${directory} cannot be used: it is not a folder, or it contains a symbolic link.`
       throw new Failure('usage', 'linked_state', { message, hint: 'Remove it. The next sync makes another.' })
     }
     const [head] = readLines(join(root, stateFolder))

@@ -65,9 +65,9 @@ t.test('no path out of the folder and no hidden path is written', async (t) => {
     'B\0.md',
     '',
   ]) {
-    await t.rejects(writer.write(path, 'Text', null), { message: /is no file of the synced folder/ }, path)
+    await t.rejects(writer.write(path, 'Text', null), { message: /is not inside the synced folder/ }, path)
   }
-  await t.rejects(writer.write('linked/B.md', 'Text', null), { message: 'linked is no folder' })
+  await t.rejects(writer.write('linked/B.md', 'Text', null), { message: 'linked is not a folder' })
   t.strictSame(readdirSync(join(root, 'outside')), [])
 })
 
