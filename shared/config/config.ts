@@ -148,7 +148,7 @@ export const settings = {
   WORKER_COMPUTE_MS: integer({
     meaning: 'processor time after which a worker gives up computing one document',
     fallback: 30_000,
-    min: 100,
+    min: 10,
     max: 600_000,
   }),
   RATE_READ_PER_MIN: limit('reads per token and minute', 1200),

@@ -40,7 +40,7 @@ const samples: Record<string, { wrong: string; right: string; value: unknown }> 
   METRICS_PORT: { wrong: '65536', right: '9100', value: 9100 },
   WORKER_QUEUES: { wrong: 'search changes', right: 'search,sweeps', value: ['search', 'sweeps'] },
   WORKER_CONCURRENCY: { wrong: '0', right: '64', value: 64 },
-  WORKER_COMPUTE_MS: { wrong: '99', right: '60000', value: 60_000 },
+  WORKER_COMPUTE_MS: { wrong: '9', right: '60000', value: 60_000 },
   RATE_READ_PER_MIN: { wrong: '10/s', right: '-1', value: -1 },
   RATE_WRITE_PER_MIN: { wrong: '1e3', right: '0', value: 0 },
   RATE_SEARCH_PER_MIN: { wrong: '0x10', right: '10', value: 10 },
