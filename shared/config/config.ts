@@ -19,7 +19,7 @@ const attachmentTypes = [
   'application/vnd.openxmlformats-officedocument.presentationml.presentation',
 ]
 
-/** Every environment variable of the service, in the order in which the README lists them. */
+/** Every environment variable of the service, in the order in which the guide lists them. */
 export const settings = {
   DATABASE_URL: text({
     meaning: 'PostgreSQL 15 to 18; `npm start` runs an embedded one under `DATA_DIR` when it is unset',
@@ -90,7 +90,7 @@ export const settings = {
   }),
   COLLAB_PORT: integer({ meaning: 'port of the `collab` process; 0 picks a free one', fallback: 3002, max: 65535 }),
   COLLAB_URL: text({
-    meaning: 'address at which editors reach live editing, as `GET /api/v1/me` answers it',
+    meaning: 'address at which editors reach live editing, as `GET /me` answers it',
     defaultText: '`/collab` at `COLLAB_PORT` of the host of `PUBLIC_ORIGIN`; `npm start` at the port of the API',
     pattern: /^wss?:\/\/[^/\s?#]+(\/[^\s?#]*)?$/,
     allowed: 'a ws:// or wss:// URL',

@@ -3,12 +3,12 @@
 // the library would have to be replaced, so it would save no line.
 
 /**
- * How one environment variable is read, and what the README's table says about it. A test compares the table with the
+ * How one environment variable is read, and what the guide's table says about it. A test compares the table with the
  * settings of `config.ts`.
  */
 export type Setting<T> = {
   meaning: string
-  /** The default as the README shows it. */
+  /** The default as the guide shows it. */
   defaultText: string
   /** The valid values in words, for the refusal at start. */
   allowed: string
@@ -78,7 +78,7 @@ export function boolean(meaning: string, fallback: boolean): Setting<boolean> {
   }
 }
 
-/** Free text that matches `pattern` if there is one. `defaultText` describes a computed default for the README. */
+/** Free text that matches `pattern` if there is one. `defaultText` describes a computed default for the guide. */
 export function text(options: {
   meaning: string
   fallback?: string

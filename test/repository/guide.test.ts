@@ -75,10 +75,15 @@ t.test('settings, codes, endpoints and members of the guide are those of the ser
   // The members of a message to the MCP endpoint, which the protocol names.
   const protocol = 'jsonrpc method params arguments'
   const service = new Set([reference, warnings, ...live, ...oauth, protocol].join('\n').match(words))
+  // The chapters for operators name parameters of PostgreSQL, metrics and members of log lines.
+  const operators = new Set([...service, ...['shared/', 'workers/', 'api/', 'sql/'].flatMap((at) => [...wordsBelow(at)])])
   // The chapters of the command line and of the client also tell codes and variables of their own.
   const programs: Partial<Record<ChapterName, Set<string>>> = {
     'command-line': new Set([...service, ...wordsBelow('shared/cli/')]),
     programs: new Set([...service, ...wordsBelow('shared/client/')]),
+    deployment: operators,
+    monitoring: operators,
+    maintenance: operators,
   }
   const paths = [...routes.map(({ path }) => path), '/auth/device/code']
   for (const [name, { text, code, examples }] of chapters) {
@@ -105,7 +110,7 @@ t.test('settings, codes, endpoints and members of the guide are those of the ser
     for (const [span, setting = '', value] of text.matchAll(/`([A-Z0-9_]+)` \((\d+)\)/g)) {
       t.equal(String(config[setting]), value, `${name}: ${span}`)
     }
-    for (const row of text.matchAll(/^\| ([^|]+)\|((?: [^|]+\|)*) `([A-Z0-9_]+)` \|/gm)) {
+    for (const row of text.matchAll(/^\| ([^|\n]+)\|((?: [^|\n]+\|)*) `([A-Z][A-Z0-9_]*)` \|/gm)) {
       const [, what = '', cells = '', setting = ''] = row
       t.match(`${what}${cells}`.match(/\d+/g), [String(config[setting])], `${name}: ${setting}`)
     }

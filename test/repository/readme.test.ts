@@ -12,7 +12,10 @@ import { root, startWholeService } from '../support/processes.ts'
 import { onlyLong } from '../support/run-options.ts'
 import { t } from '../support/tap.ts'
 
-const readme = readFileSync(join(root, 'README.md'), 'utf8')
+const [readme, configuration, deployment, monitoring] = [
+  'README.md',
+  ...['configuration', 'deployment', 'monitoring'].map((chapter) => `api/guide/${chapter}.md`),
+].map((path) => readFileSync(join(root, path), 'utf8')) as [string, string, string, string]
 
 t.test('whoever copies the quick start of the README into a shell ends with a fresh hit', onlyLong, async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'documents-readme-'))
@@ -31,26 +34,26 @@ t.test('whoever copies the quick start of the README into a shell ends with a fr
   const addresses = [service.origin, ...[workers, live].map((port) => `http://127.0.0.1:${port}`)]
   const texts = await Promise.all(addresses.map(async (origin) => (await fetch(`${origin}/metrics`)).text()))
   const metrics = texts.join('')
-  for (const name of new Set(readme.match(/svc_[a-z_]+/g))) t.match(metrics, `# TYPE ${name} `, `${name} is measured`)
+  for (const name of new Set(monitoring.match(/svc_[a-z_]+/g))) t.match(metrics, `# TYPE ${name} `, `${name} is measured`)
 })
 
-t.test('the README describes every variable as the code reads it', async (t) => {
+t.test('the guide describes every variable as the code reads it', async (t) => {
   const expected = Object.entries<Setting<unknown>>(settings).map(([name, setting]) => {
     const isLiteral = setting.defaultText === String(setting.fallback)
     const shown = isLiteral && setting.defaultText !== '' ? `\`${setting.defaultText}\`` : setting.defaultText
     return [`\`${name}\``, shown, setting.allowed, setting.meaning]
   })
-  t.same(tableOf('Configuration'), expected)
+  t.same(tableOf(configuration, 'Settings'), expected)
 })
 
-t.test('the README lists the processes of the Procfile, and the Procfile every type of worker', async (t) => {
+t.test('the guide lists the processes of the Procfile, and the Procfile every type of worker', async (t) => {
   const { release, processes } = parseProcfile(readFileSync(join(root, 'Procfile'), 'utf8'))
-  const listed = tableOf('Processes').map(([name, command]) => [name, command])
+  const listed = tableOf(deployment, 'Processes').map(([name, command]) => [name, command])
   const types = [{ name: 'release', command: release }, ...processes]
   t.same(
     listed,
     types.map(({ name, command }) => [`\`${name}\``, `\`${command}\``]),
-    'README.md, section Processes: a row for each line of the Procfile, in its order',
+    'deployment.md, section Processes: a row for each line of the Procfile, in its order',
   )
   const workers = processes.filter(({ command }) => command.startsWith('node workers/main.ts '))
   const expected = Object.keys(workerTypes).map((type) => ({ name: type, command: `node workers/main.ts ${type}` }))
@@ -60,15 +63,15 @@ t.test('the README lists the processes of the Procfile, and the Procfile every t
     t.ok(run.includes(name), `workers/types.ts: add the worker of queues.${key} (${name}) to a type`)
 })
 
-t.test('the README explains scripts that exist', async (t) => {
+t.test('the README and the guide explain scripts that exist', async (t) => {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object }
-  const mentioned = [...readme.matchAll(/`npm (?:run (?:--silent )?)?([a-z]+)/g)].map(([, name = '']) => name)
+  const mentioned = [...[readme, configuration, deployment, monitoring].join('\n').matchAll(/`npm (?:run (?:--silent )?)?([a-z]+)/g)].map(([, name = '']) => name)
   for (const name of new Set(mentioned)) t.ok(name in scripts || ['ci', 'install', 'pack'].includes(name), name)
 })
 
-// The rows below the head of the first table of a section.
-function tableOf(section: string): string[][] {
-  const [, text = ''] = readme.split(`\n## ${section}\n`)
+// The rows below the head of the first table of a section of a chapter.
+function tableOf(chapter: string, section: string): string[][] {
+  const [, text = ''] = chapter.split(`\n## ${section}\n`)
   const [table = ''] = /^\|.*(?:\n\|.*)+/m.exec(text) ?? []
   const rows = table.split('\n').slice(2)
   return rows.map((line) =>

@@ -30,6 +30,10 @@ export const chapterNames = [
   'limits',
   'programs',
   'command-line',
+  'configuration',
+  'deployment',
+  'monitoring',
+  'maintenance',
 ] as const
 
 /** Name of a chapter; `index` is the first page of the guide. */
