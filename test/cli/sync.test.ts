@@ -109,7 +109,7 @@ t.test('a conflict is told although an error ends the sync', async (t) => {
   edit('Ants', 'About Ants', 'Ants walk')
   await rewrite('Ants', 'Ants fly')
   writeFileSync(join(root, 'Bees.md'), 'Bees\n')
-  const error = { type: 'authentication_error', code: 'invalid_token', message: 'The token was revoked.' }
+  const error = { type: 'authentication_error', code: 'invalid_token', message: 'The token has been revoked.' }
   const answer = {
     headers: { 'content-type': 'application/json' },
     text: JSON.stringify({ error, request_id: 'req_1' }),

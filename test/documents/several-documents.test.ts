@@ -27,7 +27,7 @@ t.test('documents are read in the order of the request, each once, each as a sin
     t.strictSame(idsOf(body), [c, a, 'doc_nowhere', b], view)
     t.strictSame(body.data[2], {
       id: 'doc_nowhere',
-      error: { code: 'document_not_found', message: 'There is no such document.' },
+      error: { code: 'document_not_found', message: 'Document not found.' },
     })
     for (const item of [body.data[0], body.data[1], body.data[3]]) {
       const single = (await ada.get(`/documents/${item.id}/read?view=${view}`)).body.data

@@ -76,7 +76,10 @@ t.test('settings, codes, endpoints and members of the guide are those of the ser
   const protocol = 'jsonrpc method params arguments'
   const service = new Set([reference, warnings, ...live, ...oauth, protocol].join('\n').match(words))
   // The chapters for operators name parameters of PostgreSQL, metrics and members of log lines.
-  const operators = new Set([...service, ...['shared/', 'workers/', 'api/', 'sql/'].flatMap((at) => [...wordsBelow(at)])])
+  const operators = new Set([
+    ...service,
+    ...['shared/', 'workers/', 'api/', 'sql/'].flatMap((at) => [...wordsBelow(at)]),
+  ])
   // The chapters of the command line and of the client also tell codes and variables of their own.
   const programs: Partial<Record<ChapterName, Set<string>>> = {
     'command-line': new Set([...service, ...wordsBelow('shared/cli/')]),

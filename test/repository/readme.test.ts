@@ -34,7 +34,8 @@ t.test('whoever copies the quick start of the README into a shell ends with a fr
   const addresses = [service.origin, ...[workers, live].map((port) => `http://127.0.0.1:${port}`)]
   const texts = await Promise.all(addresses.map(async (origin) => (await fetch(`${origin}/metrics`)).text()))
   const metrics = texts.join('')
-  for (const name of new Set(monitoring.match(/svc_[a-z_]+/g))) t.match(metrics, `# TYPE ${name} `, `${name} is measured`)
+  for (const name of new Set(monitoring.match(/svc_[a-z_]+/g)))
+    t.match(metrics, `# TYPE ${name} `, `${name} is measured`)
 })
 
 t.test('the guide describes every variable as the code reads it', async (t) => {
@@ -65,7 +66,9 @@ t.test('the guide lists the processes of the Procfile, and the Procfile every ty
 
 t.test('the README and the guide explain scripts that exist', async (t) => {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object }
-  const mentioned = [...[readme, configuration, deployment, monitoring].join('\n').matchAll(/`npm (?:run (?:--silent )?)?([a-z]+)/g)].map(([, name = '']) => name)
+  const mentioned = [
+    ...[readme, configuration, deployment, monitoring].join('\n').matchAll(/`npm (?:run (?:--silent )?)?([a-z]+)/g),
+  ].map(([, name = '']) => name)
   for (const name of new Set(mentioned)) t.ok(name in scripts || ['ci', 'install', 'pack'].includes(name), name)
 })
 

@@ -134,7 +134,7 @@ const { code } = await kb.api
 console.log(JSON.stringify({ titles, code }))
 
 export async function refusedByTypes(): Promise<void> {
-  // @ts-expect-error There is no such path.
+  // @ts-expect-error Path not found.
   await kb.api.GET('/document')
   // @ts-expect-error The path needs its parameter.
   await kb.api.GET('/documents/{id}', {})
