@@ -11,9 +11,17 @@ import { registerImport } from './commands/import.ts'
 import { registerJobs } from './commands/jobs.ts'
 import { registerLogin } from './commands/login.ts'
 import { registerLogout } from './commands/logout.ts'
+import { registerMcp } from './commands/mcp.ts'
+import { registerMv } from './commands/mv.ts'
+import { registerNew } from './commands/new.ts'
+import { registerAppend, registerPut } from './commands/put.ts'
 import { registerRestore } from './commands/restore.ts'
+import { registerRm } from './commands/rm.ts'
 import { registerSearch } from './commands/search.ts'
+import { registerShare } from './commands/share.ts'
 import { registerSync } from './commands/sync.ts'
+import { registerTag } from './commands/tag.ts'
+import { registerTrash } from './commands/trash.ts'
 import { registerTree } from './commands/tree.ts'
 import { registerWhoami } from './commands/whoami.ts'
 import type { Cli, Context } from './frame/command.ts'
@@ -33,6 +41,14 @@ const registrations: readonly ((cli: Cli) => void)[] = [
   registerCat,
   registerSearch,
   registerEdit,
+  registerNew,
+  registerPut,
+  registerAppend,
+  registerMv,
+  registerRm,
+  registerTag,
+  registerShare,
+  registerTrash,
   registerHistory,
   registerDiff,
   registerRestore,
@@ -41,6 +57,7 @@ const registrations: readonly ((cli: Cli) => void)[] = [
   registerEvents,
   registerJobs,
   registerSync,
+  registerMcp,
 ]
 
 const epilogue = `

@@ -1,0 +1,68 @@
+import {
+  type Change,
+  type ChangeOptions,
+  carryOut,
+  dryRunOption,
+  type Entry,
+  entriesNamed,
+  guarded,
+  ifMatchOption,
+  labelOf,
+  locationOf,
+  parentOf,
+} from '../frame/changes.ts'
+import { type Cli, type Context, examples } from '../frame/command.ts'
+import { Failure } from '../frame/failures.ts'
+import { placeNamed } from '../frame/names.ts'
+
+type Options = ChangeOptions & { to?: string; name?: string }
+
+/** `mv`: moves and renames documents and folders. */
+export function registerMv({ program, run }: Cli): void {
+  program
+    .command('mv')
+    .argument('<names...>', 'documents and folders: ids, addresses or paths')
+    .summary('move or rename documents and folders')
+    .description('Moves documents and folders to another place, or gives a document or folder another name, or both.')
+    .option('--to <place>', 'knowledge base or folder to move to')
+    .option('--name <name>', 'new title of a document, or new name of a folder')
+    .addOption(ifMatchOption())
+    .addOption(dryRunOption())
+    .addHelpText(
+      'after',
+      examples(
+        ['mv Zoo/Owls Zoo/Storks --to Zoo/Birds', 'move two documents into a folder'],
+        ["mv doc_01J9Z3V5K8 --name 'Elephants in winter'", 'rename a document'],
+        ['mv folders/34 --to Archive --name Mammals-2025 --dry-run', 'both at once: what would be done?'],
+      ),
+    )
+    .action((names: string[], options: Options) => run((context) => move(context, names, options)))
+}
+
+async function move({ out, connect }: Context, names: readonly string[], options: Options): Promise<void> {
+  const { to, name } = options
+  if (to === undefined && name === undefined) {
+    throw new Failure('usage', 'usage', { message: 'Say where to move with --to PLACE, or rename with --name NAME.' })
+  }
+  if (name !== undefined && names.length > 1) {
+    throw new Failure('usage', 'usage', { message: '--name renames a single document or folder.' })
+  }
+  const connection = await connect()
+  const { api } = connection.service
+  const place = to === undefined ? null : await placeNamed(connection, to)
+  const entries = await entriesNamed(connection, names, options)
+  const told = `${place === null ? '' : ` to ${labelOf(place)}`}${name === undefined ? '' : ` as "${name}"`}`
+  const word = place === null ? 'renamed' : 'moved'
+  const change = (entry: Entry): Change => {
+    const { type, id, label } = entry
+    if (type === 'folder') {
+      const body = { ...(name !== undefined && { name }), ...(place && parentOf(place)) }
+      const make = () => api.PATCH('/folders/{id}', { params: { path: { id } }, body })
+      return { word, told: label + told, request: { type, id, ...body }, make }
+    }
+    const body = { ...(name !== undefined && { title: name }), ...(place && locationOf(place)) }
+    const make = () => api.PATCH('/documents/{id}', { params: { path: { id }, ...guarded(options) }, body })
+    return { word, told: label + told, request: { type, id, ...body }, make }
+  }
+  await carryOut(out, entries.map(change), options)
+}
