@@ -6,7 +6,7 @@ import { type Cli, type Context, examples } from '../frame/command.ts'
 import { Failure } from '../frame/failures.ts'
 import { documentNamed } from '../frame/names.ts'
 
-type Options = { expires?: number | null; withPassword?: boolean; stop?: boolean; dryRun?: boolean }
+type Options = { expires?: number | 'never'; withPassword?: boolean; stop?: boolean; dryRun?: boolean }
 type Share = components['schemas']['PublicShare']
 
 /** `share`: the public link of a document. */
@@ -31,14 +31,16 @@ export function registerShare({ program, run }: Cli): void {
     .action((name: string, options: Options) => run((context) => share(context, name, options)))
 }
 
-function expiry(text: string): number | null {
-  const time = text === 'never' ? null : Date.parse(text)
+function expiry(text: string): number | 'never' {
+  if (text === 'never') return text
+  const time = Date.parse(text)
   if (Number.isNaN(time)) throw new InvalidArgumentError('A date such as 2026-12-31 is needed, or "never".')
   return time
 }
 
 async function share({ out, connect }: Context, name: string, options: Options): Promise<void> {
-  const { expires, withPassword, stop } = options
+  const { withPassword, stop } = options
+  const expires = options.expires === 'never' ? null : options.expires
   if (stop && (withPassword || expires !== undefined)) {
     throw new Failure('usage', 'usage', { message: '--stop takes no other option of the link.' })
   }
