@@ -11,13 +11,7 @@ export function registerMcp({ program, run }: Cli): void {
       'Serves the tools of the service to an assistant on this machine, over standard input and output. The assistant ' +
         'starts this command, and works with your login. What you need to know is told on standard error.',
     )
-    .addHelpText(
-      'after',
-      examples(
-        ['mcp', 'the command for the configuration of the assistant'],
-        ['mcp --origin https://documents.example', 'with one of several logins'],
-      ),
-    )
+    .addHelpText('after', examples(['mcp --origin https://documents.example', 'with one of several logins']))
     .action(() =>
       run(async ({ out, env, logins, origin: originOfCall }) => {
         const origin = await originOfCall()
@@ -34,7 +28,7 @@ export function registerMcp({ program, run }: Cli): void {
         if (end === 'hung_up') return
         throw new Failure('denied', 'invalid_token', {
           message: `${origin} does not accept the token: it is wrong, has expired or was revoked.`,
-          hint: `Sign in with "knowledge-base login --origin ${origin}", or make a token at ${origin}/account/tokens for KB_TOKEN.`,
+          hint: `Sign in with "knowledge-base login", or put a token of ${origin}/account/tokens into KB_TOKEN.`,
         })
       }),
     )

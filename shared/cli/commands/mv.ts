@@ -9,7 +9,6 @@ import {
   ifMatchOption,
   labelOf,
   locationOf,
-  parentOf,
 } from '../frame/changes.ts'
 import { type Cli, type Context, examples } from '../frame/command.ts'
 import { Failure } from '../frame/failures.ts'
@@ -28,39 +27,29 @@ export function registerMv({ program, run }: Cli): void {
     .option('--name <name>', 'new title of a document, or new name of a folder')
     .addOption(ifMatchOption())
     .addOption(dryRunOption())
-    .addHelpText(
-      'after',
-      examples(
-        ['mv Zoo/Owls Zoo/Storks --to Zoo/Birds', 'move two documents into a folder'],
-        ["mv doc_01J9Z3V5K8 --name 'Elephants in winter'", 'rename a document'],
-        ['mv folders/34 --to Archive --name Mammals-2025 --dry-run', 'both at once: what would be done?'],
-      ),
-    )
+    .addHelpText('after', examples(['mv Zoo/Owls Zoo/Storks --to Zoo/Birds', 'move two documents into a folder']))
     .action((names: string[], options: Options) => run((context) => move(context, names, options)))
 }
 
 async function move({ out, connect }: Context, names: readonly string[], options: Options): Promise<void> {
   const { to, name } = options
-  if (to === undefined && name === undefined) {
-    throw new Failure('usage', 'usage', { message: 'Say where to move with --to PLACE, or rename with --name NAME.' })
-  }
-  if (name !== undefined && names.length > 1) {
-    throw new Failure('usage', 'usage', { message: '--name renames a single document or folder.' })
+  if ((to ?? name) === undefined || (name !== undefined && names.length > 1)) {
+    throw new Failure('usage', 'usage', { message: 'Move with --to PLACE, or rename one thing with --name NAME.' })
   }
   const connection = await connect()
   const { api } = connection.service
   const place = to === undefined ? null : await placeNamed(connection, to)
   const entries = await entriesNamed(connection, names, options)
   const told = `${place === null ? '' : ` to ${labelOf(place)}`}${name === undefined ? '' : ` as "${name}"`}`
-  const word = place === null ? 'renamed' : 'moved'
+  const word = place === null ? 'Renamed' : 'Moved'
   const change = (entry: Entry): Change => {
     const { type, id, label } = entry
     if (type === 'folder') {
-      const body = { ...(name !== undefined && { name }), ...(place && parentOf(place)) }
+      const body = { ...(name !== undefined && { name }), ...(place && locationOf(place, 'parent_id')) }
       const make = () => api.PATCH('/folders/{id}', { params: { path: { id } }, body })
       return { word, told: label + told, request: { type, id, ...body }, make }
     }
-    const body = { ...(name !== undefined && { title: name }), ...(place && locationOf(place)) }
+    const body = { ...(name !== undefined && { title: name }), ...(place && locationOf(place, 'folder_id')) }
     const make = () => api.PATCH('/documents/{id}', { params: { path: { id }, ...guarded(options) }, body })
     return { word, told: label + told, request: { type, id, ...body }, make }
   }

@@ -1,5 +1,5 @@
 import { contentOf, type Format, formatOption, tellWarnings, textOf } from '../editing/texts.ts'
-import { type Change, carryOut, dryRunOption, labelOf, locationOf, parentOf } from '../frame/changes.ts'
+import { type Change, carryOut, dryRunOption, labelOf, locationOf } from '../frame/changes.ts'
 import { type Cli, type Context, examples } from '../frame/command.ts'
 import { Failure } from '../frame/failures.ts'
 import { placeNamed } from '../frame/names.ts'
@@ -18,14 +18,7 @@ export function registerNew({ program, run }: Cli): void {
     .option('--folder', 'create a folder')
     .addOption(formatOption())
     .addOption(dryRunOption())
-    .addHelpText(
-      'after',
-      examples(
-        ['new Zoo/Mammals Elephants elephants.md', 'a document from a file'],
-        ["date | knowledge-base new Zoo 'Log of today' - --json | jq -r .id", 'from standard input, in a script'],
-        ['new Zoo Birds --folder', 'a folder'],
-      ),
-    )
+    .addHelpText('after', examples(["new Zoo 'Log of today' log.md --json", 'a document from a file, in a script']))
     .action((place: string, title: string, file: string | undefined, options: Options) =>
       run((context) => create(context, { place, title, file }, options)),
     )
@@ -41,25 +34,17 @@ async function create({ out, connect }: Context, { place, title, file }: Named, 
   const connection = await connect()
   const { api } = connection.service
   const found = await placeNamed(connection, place)
-  const told = `"${title}" in ${labelOf(found)}`
-  const show = (id: string) => out.line(`Created: "${title}" (`, { text: id, style: 'bold' }, ')')
-  if (options.folder) {
-    const body = { name: title, ...parentOf(found) }
-    const make = () => api.POST('/folders', { body })
-    return carryOut(out, [{ ...created, told, request: body, make, show: ({ id }) => show(`folders/${id}`) }], options)
-  }
-  const body = { title, ...locationOf(found), ...(content && { content }) }
-  const change: Change<{ id: string; warnings: { message: string }[] }> = {
-    ...created,
-    told,
-    request: body,
-    make: () => api.POST('/documents', { body }),
+  const folder = { name: title, ...locationOf(found, 'parent_id') }
+  const document = { title, ...locationOf(found, 'folder_id'), ...(content && { content }) }
+  const change: Change<{ id: string | number; warnings?: { message: string }[] }> = {
+    word: 'Created',
+    told: `"${title}" in ${labelOf(found)}`,
+    request: options.folder ? folder : document,
+    make: () => (options.folder ? api.POST('/folders', { body: folder }) : api.POST('/documents', { body: document })),
     show: ({ id, warnings }) => {
       tellWarnings(out, warnings)
-      show(id)
+      out.line(`Created: "${title}" (${options.folder ? `folders/${id}` : id})`)
     },
   }
-  return carryOut(out, [change], options)
+  await carryOut(out, [change], options)
 }
-
-const created = { word: 'created' } as const

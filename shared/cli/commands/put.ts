@@ -1,3 +1,4 @@
+import { Option } from 'commander'
 import type { components } from '../../client/client.ts'
 import { contentOf, type Format, formatOption, showDifference, tellWarnings, textOf } from '../editing/texts.ts'
 import { type ChangeOptions, dryRunOption, guarded, ifMatchOption } from '../frame/changes.ts'
@@ -23,17 +24,13 @@ export function registerPut({ program, run }: Cli): void {
         '--if-match the "version" that "cat --json" has printed, or with --force whatever is there.',
     )
     .addOption(ifMatchOption())
-    .option('--force', 'replace whatever is there; "history" keeps it as a version')
+    .addOption(new Option('--force', 'replace whatever is there; "history" keeps it').conflicts('ifMatch'))
     .addOption(formatOption())
     .addOption(idsOption())
     .addOption(dryRunOption())
     .addHelpText(
       'after',
-      examples(
-        ['put Zoo/Log log.md --dry-run', 'what would change?'],
-        ['put Zoo/Log log.md --if-match sha256:4f2a…', 'unless somebody has changed the document'],
-        ['put Zoo/Log --force < log.md', 'whatever it says now'],
-      ),
+      examples(['put Zoo/Log log.md --if-match sha256:4f2a…', 'unless somebody has changed the document']),
     )
     .action((name: string, file: string, options: PutOptions) =>
       run((context) => put(context, { name, file }, options)),
@@ -44,9 +41,6 @@ type Named = { name: string; file: string }
 
 async function put({ out, connect }: Context, { name, file }: Named, options: PutOptions): Promise<void> {
   const { format, ids, force, dryRun = false, ifMatch } = options
-  if (ifMatch !== undefined && force) {
-    throw new Failure('usage', 'usage', { message: '--if-match and --force contradict each other.' })
-  }
   const guard = ifMatch ?? (force || dryRun ? '*' : undefined)
   if (guard === undefined) {
     throw new Failure('usage', 'guard_missing', {
@@ -76,23 +70,16 @@ export function registerAppend({ program, run }: Cli): void {
     .option('--section <heading>', 'to the end of the section below this heading')
     .addOption(ifMatchOption())
     .addOption(dryRunOption())
-    .addHelpText(
-      'after',
-      examples(
-        ['date | knowledge-base append Zoo/Log', 'a line of a log'],
-        ['append Zoo/Log today.md --section Today', 'a file, to a section'],
-      ),
-    )
+    .addHelpText('after', examples(['append Zoo/Log today.md --section Today', 'to a section of a log']))
     .action((name: string, file: string, options: AppendOptions) =>
       run(async ({ out, connect }) => {
         const { section, dryRun = false } = options
         const edit = { op: 'append', markdown: await textOf(file), ...(section && { section }) } as const
         const connection = await connect()
         const { id } = await documentNamed(connection, name)
-        const query = dryRun ? { query: { dry_run: true } } : {}
-        const params = { path: { id }, ...query, ...guarded(options) }
-        const body = { edits: [edit] }
-        const { data } = await connection.service.api.POST('/documents/{id}/content/edit', { params, body })
+        const params = { path: { id }, ...(dryRun && { query: { dry_run: true } }), ...guarded(options) }
+        const { api } = connection.service
+        const { data } = await api.POST('/documents/{id}/content/edit', { params, body: { edits: [edit] } })
         answer(out, { data, dryRun })
       }),
     )

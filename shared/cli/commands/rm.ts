@@ -22,14 +22,7 @@ export function registerRm({ program, run }: Cli): void {
     .option('-r, --recursive', 'also folders, with everything in them')
     .addOption(ifMatchOption())
     .addOption(dryRunOption())
-    .addHelpText(
-      'after',
-      examples(
-        ['rm Zoo/Mammals/Elephants', 'delete a document'],
-        ['rm --recursive Zoo/Mammals --dry-run', 'a folder: what would be deleted?'],
-        ['rm doc_01J9Z3V5K8 --if-match sha256:4f2a…', 'unless somebody has changed it'],
-      ),
-    )
+    .addHelpText('after', examples(['rm --recursive Zoo/Mammals --dry-run', 'a folder: what would be deleted?']))
     .action((names: string[], options: Options) => run((context) => remove(context, names, options)))
 }
 
@@ -39,12 +32,11 @@ async function remove({ out, connect }: Context, names: readonly string[], optio
   const entries = await entriesNamed(connection, names, options)
   const folder = entries.find(({ type }) => type === 'folder')
   if (folder !== undefined && !options.recursive) {
-    throw new Failure('usage', 'folder', {
-      message: `${folder.label} is a folder. --recursive deletes it with everything in it.`,
-    })
+    const message = `${folder.label} is a folder. --recursive deletes it with everything in it.`
+    throw new Failure('usage', 'folder', { message })
   }
   const change = (entry: Entry) => ({
-    word: 'moved to the trash',
+    word: 'Moved to the trash',
     told: entry.label,
     request: { type: entry.type, id: entry.id },
     make: () =>

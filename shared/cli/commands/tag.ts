@@ -16,13 +16,7 @@ export function registerTag({ program, run }: Cli): void {
     .option('--remove <tag>', 'tag to remove; may be repeated', repeated)
     .addOption(ifMatchOption())
     .addOption(dryRunOption())
-    .addHelpText(
-      'after',
-      examples(
-        ['tag Zoo/Mammals/Elephants', 'which tags are there?'],
-        ['tag Zoo/Mammals/Elephants mammal grey --remove draft', 'add two, remove one'],
-      ),
-    )
+    .addHelpText('after', examples(['tag Zoo/Mammals/Elephants mammal grey --remove draft', 'add two, remove one']))
     .action((name: string, add: string[], options: Options) =>
       run(async ({ out, connect }) => {
         const connection = await connect()
@@ -40,7 +34,7 @@ export function registerTag({ program, run }: Cli): void {
         const body = { tags_patch: { add, remove } }
         const told = [...add.map((tag) => `+${tag}`), ...remove.map((tag) => `-${tag}`)].join(' ')
         const make = () => api.PATCH('/documents/{id}', { params: { path, ...guarded(options) }, body })
-        await carryOut(out, [{ word: 'tagged', told: `${id} ${told}`, request: { id, ...body }, make, show }], options)
+        await carryOut(out, [{ word: 'Tagged', told: `${id} ${told}`, request: { id, ...body }, make, show }], options)
       }),
     )
 }

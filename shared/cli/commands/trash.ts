@@ -3,11 +3,10 @@ import { type Change, carryOut, dryRunOption, labelOf, locationOf } from '../fra
 import { type Cli, type Context, examples } from '../frame/command.ts'
 import type { Connection } from '../frame/connection.ts'
 import { Failure } from '../frame/failures.ts'
-import { knowledgeBaseNamed, placeNamed } from '../frame/names.ts'
+import { placeNamed } from '../frame/names.ts'
 import { timeText } from '../terminal/quantities.ts'
 
 type TrashEntry = components['schemas']['TrashEntry']
-type ListOptions = { in?: string; query?: string }
 type RestoreOptions = { to?: string; dryRun?: boolean }
 
 /** `trash`: what was deleted, and its way back. */
@@ -21,10 +20,7 @@ export function registerTrash({ program, run }: Cli): void {
     .command('list')
     .summary('list what was deleted')
     .description('Lists what was deleted, the newest first.')
-    .option('--in <base>', 'only what was in this knowledge base')
-    .option('--query <text>', 'only what has this in its name')
-    .addHelpText('after', examples(['trash list --query elephant', 'what was deleted under such a name?']))
-    .action((options: ListOptions) => run((context) => list(context, options)))
+    .action(() => run(list))
   trash
     .command('restore')
     .argument('<ids...>', 'ids of the trash, or of what was deleted: doc_…, folders/34, 12')
@@ -36,20 +32,13 @@ export function registerTrash({ program, run }: Cli): void {
     .action((ids: string[], options: RestoreOptions) => run((context) => restore(context, ids, options)))
 }
 
-async function list({ out, connect }: Context, options: ListOptions): Promise<void> {
-  const connection = await connect()
-  const base = options.in === undefined ? undefined : await knowledgeBaseNamed(connection, options.in)
-  const query = { ...(base && { knowledge_base_id: base }), ...(options.query && { q: options.query }) }
-  const entries = await Array.fromAsync(connection.service.items('/trash', { params: { query } }))
+async function list({ out, connect }: Context): Promise<void> {
+  const { service } = await connect()
+  const entries = await Array.fromAsync(service.items('/trash'))
   out.answer(entries, () =>
     out.table([
-      ['ID', 'DELETED', 'DOCUMENTS', 'PATH'].map((text) => ({ text, style: 'bold' })),
-      ...entries.map((entry) => [
-        shortName(entry),
-        timeText(entry.deleted_at),
-        String(entry.document_count),
-        entry.path_text,
-      ]),
+      ['ID', 'DELETED', 'PATH'].map((text) => ({ text, style: 'bold' })),
+      ...entries.map((entry) => [shortName(entry), timeText(entry.deleted_at), entry.path_text]),
     ]),
   )
 }
@@ -57,12 +46,12 @@ async function list({ out, connect }: Context, options: ListOptions): Promise<vo
 async function restore({ out, connect }: Context, ids: readonly string[], options: RestoreOptions): Promise<void> {
   const connection = await connect()
   const place = options.to === undefined ? null : await placeNamed(connection, options.to)
-  const body = place === null ? {} : locationOf(place)
+  const body = place === null ? {} : locationOf(place, 'folder_id')
   const entries = await entriesOf(connection, ids)
   const changes = entries.map((entry): Change => {
     const { id, type, resource_id, name } = entry
     return {
-      word: 'restored',
+      word: 'Restored',
       told: `"${name}" (${shortName(entry)})${place === null ? '' : ` to ${labelOf(place)}`}`,
       request: { trash_id: id, type, id: resource_id, ...body },
       make: () => connection.service.api.POST('/trash/{id}/restore', { params: { path: { id } }, body }),
@@ -77,10 +66,7 @@ async function entriesOf({ service }: Connection, ids: readonly string[]): Promi
   return ids.map((id) => {
     const found = entries.find((entry) => entry.id === id || shortName(entry) === id)
     if (found !== undefined) return found
-    throw new Failure('notFound', 'trash_not_found', {
-      message: `${id} is not in the trash.`,
-      hint: '"knowledge-base trash list" lists what is there.',
-    })
+    throw new Failure('notFound', 'trash_not_found', { message: `${id} is not in the trash. See "trash list".` })
   })
 }
 

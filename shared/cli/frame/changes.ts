@@ -21,7 +21,7 @@ export function guarded({ ifMatch }: ChangeOptions): { header: { 'If-Match': str
 }
 
 /**
- * A change of one thing: a word for what is done, such as `moved`, and what it is done to, for a person. `request` says
+ * A change of one thing: a word for what is done, such as `Moved`, and what it is done to, for a person. `request` says
  * it for a program that wants a dry run. `show` prints the answer, in place of the two.
  */
 export type Change<Data = unknown> = {
@@ -39,13 +39,10 @@ export async function carryOut<Data>(
   { dryRun = false }: ChangeOptions,
 ): Promise<void> {
   for (const { word, told, request, make, show } of changes) {
-    if (dryRun) {
-      out.item({ dry_run: true, ...request }, () => out.line(`Would be ${word}: ${told}`))
-      continue
-    }
-    const { data } = await make()
-    const line = () => out.line(`${word.charAt(0).toUpperCase()}${word.slice(1)}: ${told}`)
-    out.item(data ?? request, () => (show === undefined ? line() : show(data)))
+    const answer = dryRun ? null : await make()
+    const line = () => out.line(answer === null ? `Would be ${word.toLowerCase()}` : word, `: ${told}`)
+    if (answer === null) out.item({ dry_run: true, ...request }, line)
+    else out.item(answer.data ?? request, () => (show === undefined ? line() : show(answer.data)))
   }
 }
 
@@ -75,14 +72,9 @@ export async function entriesNamed(
   throw new Failure('usage', 'usage', { message: '--if-match guards a single document.' })
 }
 
-/** A place as documents name it in a request. */
-export function locationOf({ type, id }: NamedPlace): { folder_id: number } | { knowledge_base_id: number } {
-  return type === 'folder' ? { folder_id: id } : { knowledge_base_id: id }
-}
-
-/** A place as folders name it in a request. */
-export function parentOf({ type, id }: NamedPlace): { parent_id: number } | { knowledge_base_id: number } {
-  return type === 'folder' ? { parent_id: id } : { knowledge_base_id: id }
+/** A place as requests name it: folders have a `parent_id`, and documents a `folder_id`. */
+export function locationOf<Member extends 'folder_id' | 'parent_id'>({ type, id }: NamedPlace, member: Member) {
+  return { [type === 'folder' ? member : 'knowledge_base_id']: id } as { [M in Member | 'knowledge_base_id']?: number }
 }
 
 /** How a person is told of a place. */

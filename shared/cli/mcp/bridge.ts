@@ -62,9 +62,7 @@ export async function bridge(options: BridgeOptions): Promise<BridgeEnd> {
     requestInit: {
       headers: { authorization: `Bearer ${token}`, 'user-agent': 'knowledge-base-documents-mcp/1 (stdio)' },
     },
-    fetch: patientFetch((isReachable) =>
-      tell(isReachable ? `${endpoint.origin} answers again` : `waiting for ${endpoint.origin}, which does not answer`),
-    ),
+    fetch: patientFetch(options),
   })
   const unanswered = new Map<RequestId, AbortController>()
   let initialization: RequestId | undefined
@@ -168,10 +166,11 @@ function parsed(text: string): unknown {
  * A `fetch` that repeats a POST while nobody listens at the address or the service says that it is starting or ending.
  * In these cases nothing has been done. All other failures are passed on, because the request may have been done.
  */
-function patientFetch(onReachable: (isReachable: boolean) => void): FetchLike {
+function patientFetch({ endpoint: { origin }, tell }: BridgeOptions): FetchLike {
   let isReachable = true
-  const tell = (reachable: boolean) => {
-    if (isReachable !== reachable) onReachable(reachable)
+  const note = (reachable: boolean) => {
+    if (isReachable !== reachable)
+      tell(reachable ? `${origin} answers again` : `waiting for ${origin}, which does not answer`)
     isReachable = reachable
   }
   return async (url, init) => {
@@ -181,13 +180,13 @@ function patientFetch(onReachable: (isReachable: boolean) => void): FetchLike {
       const mayRepeat = Date.now() < until
       if ('error' in outcome) {
         if (!isUnreachable(outcome.error)) throw outcome.error
-        tell(false)
+        note(false)
         if (!mayRepeat) throw outcome.error
       } else if (outcome.status === 503 && mayRepeat) {
         await outcome.body?.cancel()
-        tell(false)
+        note(false)
       } else {
-        tell(true)
+        note(true)
         return outcome
       }
       await sleep(retryMs, undefined, init?.signal ? { signal: init.signal } : {})
