@@ -28,10 +28,7 @@ export function registerPut({ program, run }: Cli): void {
     .addOption(formatOption())
     .addOption(idsOption())
     .addOption(dryRunOption())
-    .addHelpText(
-      'after',
-      examples(['put Zoo/Log log.md --if-match sha256:4f2a…', 'unless somebody has changed the document']),
-    )
+    .addHelpText('after', examples(['put Zoo/Log log.md --if-match sha256:4f2a…', 'unless somebody has changed it']))
     .action((name: string, file: string, options: PutOptions) =>
       run((context) => put(context, { name, file }, options)),
     )

@@ -22,7 +22,7 @@ export function registerShare({ program, run }: Cli): void {
     .addOption(dryRunOption())
     .addHelpText(
       'after',
-      examples(['share Zoo/Mammals/Elephants --expires 2026-12-31 --with-password < password.txt', 'with limits']),
+      examples(['share Zoo/Owls --expires 2026-12-31 --with-password < password.txt', 'with limits']),
     )
     .action((name: string, options: Options) => run((context) => share(context, name, options)))
 }
@@ -45,9 +45,7 @@ async function share({ out, connect }: Context, name: string, options: Options):
   const request = { document_id: id, ...body, ...(withPassword && { password: '…' }) }
   const path = { id: existing?.share_id ?? id }
   const shared: Change<Share> = {
-    word: 'Shared',
-    told: id,
-    request,
+    ...{ word: 'Shared', told: id, request },
     make: () =>
       existing === undefined
         ? api.POST('/documents/{id}/public-share', { params: { path }, body })
@@ -55,9 +53,7 @@ async function share({ out, connect }: Context, name: string, options: Options):
     show: ({ url }) => out.line(url),
   }
   if (!stop) return carryOut(out, [shared], options)
-  if (existing === undefined) {
-    throw new Failure('notFound', 'share_not_found', { message: `${id} has no public link.` })
-  }
+  if (existing === undefined) throw new Failure('notFound', 'share_not_found', { message: 'There is no public link.' })
   const make = () => api.DELETE('/public-shares/{id}', { params: { path } })
   await carryOut(out, [{ word: 'No longer shared', told: id, request, make }], options)
 }
