@@ -12,11 +12,10 @@ import { registerJobs } from './commands/jobs.ts'
 import { registerLogin } from './commands/login.ts'
 import { registerLogout } from './commands/logout.ts'
 import { registerMcp } from './commands/mcp.ts'
-import { registerMv } from './commands/mv.ts'
+import { registerMv, registerRm } from './commands/mv.ts'
 import { registerNew } from './commands/new.ts'
 import { registerAppend, registerPut } from './commands/put.ts'
 import { registerRestore } from './commands/restore.ts'
-import { registerRm } from './commands/rm.ts'
 import { registerSearch } from './commands/search.ts'
 import { registerShare } from './commands/share.ts'
 import { registerSync } from './commands/sync.ts'
@@ -97,7 +96,7 @@ export async function runCommandLine(words: readonly string[]): Promise<void> {
 
 function programOf(words: readonly string[], { out, interrupts }: { out: Output; interrupts: Interrupts }): Command {
   const program = new Command('knowledge-base')
-    .description('Reads, edits and searches the documents of a knowledge base service.')
+    .description('Reads, writes and searches the documents of a knowledge base service.')
     .option('--origin <url>', 'address of the service')
     .option('--json', 'answers for programs, errors too')
     .configureHelp({ showGlobalOptions: true })
