@@ -11,9 +11,16 @@ import { registerImport } from './commands/import.ts'
 import { registerJobs } from './commands/jobs.ts'
 import { registerLogin } from './commands/login.ts'
 import { registerLogout } from './commands/logout.ts'
+import { registerMcp } from './commands/mcp.ts'
+import { registerMv, registerRm } from './commands/mv.ts'
+import { registerNew } from './commands/new.ts'
+import { registerAppend, registerPut } from './commands/put.ts'
 import { registerRestore } from './commands/restore.ts'
 import { registerSearch } from './commands/search.ts'
+import { registerShare } from './commands/share.ts'
 import { registerSync } from './commands/sync.ts'
+import { registerTag } from './commands/tag.ts'
+import { registerTrash } from './commands/trash.ts'
 import { registerTree } from './commands/tree.ts'
 import { registerWhoami } from './commands/whoami.ts'
 import type { Cli, Context } from './frame/command.ts'
@@ -33,6 +40,14 @@ const registrations: readonly ((cli: Cli) => void)[] = [
   registerCat,
   registerSearch,
   registerEdit,
+  registerNew,
+  registerPut,
+  registerAppend,
+  registerMv,
+  registerRm,
+  registerTag,
+  registerShare,
+  registerTrash,
   registerHistory,
   registerDiff,
   registerRestore,
@@ -41,6 +56,7 @@ const registrations: readonly ((cli: Cli) => void)[] = [
   registerEvents,
   registerJobs,
   registerSync,
+  registerMcp,
 ]
 
 const epilogue = `
@@ -80,7 +96,7 @@ export async function runCommandLine(words: readonly string[]): Promise<void> {
 
 function programOf(words: readonly string[], { out, interrupts }: { out: Output; interrupts: Interrupts }): Command {
   const program = new Command('knowledge-base')
-    .description('Reads, edits and searches the documents of a knowledge base service.')
+    .description('Reads, writes and searches the documents of a knowledge base service.')
     .option('--origin <url>', 'address of the service')
     .option('--json', 'answers for programs, errors too')
     .configureHelp({ showGlobalOptions: true })

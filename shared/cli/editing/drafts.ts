@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { Failure } from '../frame/failures.ts'
+import { decoded } from './texts.ts'
 
 /** The body of a document that an edit began with, or that it was last merged with. */
 export type Base = { origin: string; document_id: string; version: string; markdown: string }
@@ -57,15 +58,7 @@ export class Draft {
 
   /** What the person has written. Throws a Failure if it is not in UTF-8. */
   async text(): Promise<string> {
-    const bytes = await readFile(this.file)
-    try {
-      return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-    } catch {
-      throw new Failure('failed', 'not_utf8', {
-        message: 'The text is not in UTF-8, so nothing was stored.',
-        hint: 'Save it in UTF-8.',
-      })
-    }
+    return decoded(await readFile(this.file))
   }
 
   /** Replaces the text as a whole: a crash leaves the text of before. */

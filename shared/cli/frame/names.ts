@@ -12,30 +12,33 @@ export type NamedPlace = { type: 'knowledge_base' | 'folder'; id: number }
  * leads to it also names it, such as `Zoo/Mammals/Elephants`. Throws a Failure for a name that no document has, or
  * several.
  */
-export async function documentNamed(connection: Connection, name: string): Promise<NamedDocument> {
-  const direct = directName(connection, name)
-  if (direct?.type === 'document') return direct
-  if (direct !== null) throw wrongKind(name, 'a document')
-  const found = await findPath(connection, name)
-  const { id } = onlyOne(
-    found.filter((entry) => entry.type === 'document'),
-    { name, kind: 'document' },
-  )
-  return { type: 'document', id: String(id), block: null }
+export function documentNamed(connection: Connection, name: string): Promise<NamedDocument> {
+  return named(connection, name, { types: ['document'], kind: 'document' }) as Promise<NamedDocument>
 }
 
 /**
  * The knowledge base or folder that a person names: a knowledge base by its id, a folder by `folders/` and its id. The
  * address of the page and the path name both. Throws a Failure as `documentNamed` does.
  */
-export async function placeNamed(connection: Connection, name: string): Promise<NamedPlace> {
+export function placeNamed(connection: Connection, name: string): Promise<NamedPlace> {
+  const types = ['knowledge_base', 'folder'] as const
+  return named(connection, name, { types, kind: 'knowledge base or folder' }) as Promise<NamedPlace>
+}
+
+/** The document or folder that a person names. Throws a Failure as `documentNamed` does. */
+export function entryNamed(connection: Connection, name: string): Promise<NamedDocument | NamedPlace> {
+  return named(connection, name, { types: ['document', 'folder'], kind: 'document or folder' })
+}
+
+type Expected = { types: readonly Found['type'][]; kind: string }
+
+async function named(connection: Connection, name: string, { types, kind }: Expected) {
   const direct = directName(connection, name)
-  if (direct?.type === 'document') throw wrongKind(name, 'a knowledge base or folder')
+  if (direct !== null && !types.includes(direct.type)) throw wrongKind(name, `a ${kind}`)
   if (direct !== null) return direct
-  const found = await findPath(connection, name)
-  const places = found.filter((entry) => entry.type !== 'document')
-  const { type, id } = onlyOne(places, { name, kind: 'knowledge base or folder' })
-  return { type: type as NamedPlace['type'], id: Number(id) }
+  const found = (await findPath(connection, name)).filter(({ type }) => types.includes(type))
+  const { type, id } = onlyOne(found, { name, kind })
+  return type === 'document' ? { type, id: String(id), block: null } : { type, id: Number(id) }
 }
 
 /** The id of the knowledge base that a person names, as `placeNamed`. */

@@ -96,7 +96,7 @@ async function create({ root, state, service, writer, folders, places }: Work, {
     title: parts.title ?? titleOfPath(path),
     tags: parts.tags,
     properties: parts.properties,
-    folder_id: await folders.idOf(directoryOf(path)),
+    folderId: () => folders.idOf(directoryOf(path)),
     markdown: sent,
   })
   const body = created === null ? null : await service.body(id)

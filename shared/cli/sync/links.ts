@@ -1,4 +1,5 @@
 import { posix } from 'node:path'
+import type { Destination } from '../../import/destinations.ts'
 import { directoryOf, inDirectory } from './paths.ts'
 
 /*
@@ -37,8 +38,11 @@ export type LinkingFile = FileLinks & { path: string; before: string }
  * addresses with a fragment that names neither a block nor a heading stay as they are.
  */
 export async function linksToService(text: string, file: LinkingFile, places: LinkPlaces): Promise<string> {
-  if (!text.includes('](') && !text.includes(']:')) return text
   const { idAt, pathOf } = places
+  const isFile = ({ address }: Relative) =>
+    (idOfAddress(address, file.path, idAt) ?? idOfAddress(address, file.before, idAt)) !== undefined
+  const hasKnown = Object.keys(file.links).length + Object.keys(file.headings).length > 0
+  if (!mayName(text, (relative) => hasKnown || isFile(relative))) return text
   return rewritten(text, (url) => {
     const relative = relativeOf(url)
     if (relative === null) return undefined
@@ -69,7 +73,7 @@ export async function linksToFile(
 ): Promise<FileLinks & { text: string }> {
   const links: Record<string, string> = {}
   const headings: Record<string, string> = {}
-  const isWaiting = mayWait && /[^\s(<]#[^\s#]/.test(text)
+  const isWaiting = mayWait && mayName(text, ({ slug }) => slug !== undefined)
   if (!isWaiting && !text.includes('svc://doc/')) return { text, links, headings }
   const spellings = await spellingsIn(present, path)
   const translated = await rewritten(text, (url) => {
@@ -138,14 +142,41 @@ function slugOf(block: string, headings: ReadonlyMap<string, string>): string | 
   return undefined
 }
 
-// An address without a scheme and host: its decoded path, and its fragment, which names a block or a heading. Null for
-// any other address.
-function relativeOf(url: string): { address: string; block: string; slug?: string } | null {
+// An address without a scheme and host: its decoded path, and its fragment, which names a block or a heading.
+type Relative = { address: string; block: string; slug?: string }
+
+// Null for an address that is not relative.
+function relativeOf(url: string): Relative | null {
   const [, encoded, fragment = ''] = relativeAddress.exec(url) ?? []
   if (encoded === undefined) return null
   const address = decodedPath(encoded)
   if (fragment === '' || namedBlock.test(fragment)) return { address, block: fragment }
   return { address, block: '', slug: decodedPath(fragment.slice(1)).toLowerCase() }
+}
+
+// What may be an address: behind the brackets of a link or definition. Marks of a quote may stand between.
+const destination = /\](?:\(|:)(?=[ \t\r\n>]*(?:<([^<>\n]*)>|([^ \t\r\n]{1,2000})))/g
+const mostBare = 2000
+const mostEnds = 20
+
+/**
+ * False if the test fails for each relative address of a text. This takes far less time than the parser, and most texts
+ * link to no file. True also if a text only seems to have such an address, or if an address has escapes.
+ */
+function mayName(text: string, test: (relative: Relative) => boolean): boolean {
+  if (isTooLarge(text)) return false
+  for (const [, inBrackets, bare = ''] of text.matchAll(destination)) {
+    const written = inBrackets ?? bare
+    if (notRelative.test(written)) continue
+    // A bare address ends at one of its closing parentheses, or with the word.
+    const ends = inBrackets === undefined ? [...written.matchAll(/\)/g)].map(({ index }) => index) : []
+    if (/[\\&]|^</.test(written) || bare.length === mostBare || ends.length > mostEnds) return true
+    for (const end of [...ends, written.length]) {
+      const relative = relativeOf(written.slice(0, end))
+      if (relative !== null && test(relative)) return true
+    }
+  }
+  return false
 }
 
 // An address in a text. `address` has no fragment, `url` is what the parser reads, and `written` has the angle brackets
@@ -182,31 +213,41 @@ function leadsTo(address: string, from: string, target: string): boolean {
 const mostCharacters = 1024 * 1024
 const mostBrackets = 5000
 
+function isTooLarge(text: string): boolean {
+  return text.length > mostCharacters || text.split('[', mostBrackets + 2).length > mostBrackets + 1
+}
+
 const blockId = 'block_[0-9A-HJKMNP-TV-Z]{26}'
 const documentAddress = new RegExp(`^svc://doc/(doc_[A-Za-z0-9_-]{1,64})(#block=${blockId})?$`)
 const namedBlock = new RegExp(`^#block=${blockId}$`)
+const notRelative = /^(?:[A-Za-z][A-Za-z0-9+.-]*:|\/\/|[#?])/
 // An address without a scheme and host, in two parts: the path, and the fragment.
-const relativeAddress = /^(?![A-Za-z][A-Za-z0-9+.-]*:|\/\/)([^#?]+)(#.+)?$/
+const relativeAddress = new RegExp(`(?!${notRelative.source})^([^#?]+)(#.+)?$`)
 
 async function rewritten(
   text: string,
   replacement: (url: string, written: string) => string | undefined,
 ): Promise<string> {
-  if (text.length > mostCharacters || text.split('[', mostBrackets + 2).length > mostBrackets + 1) return text
+  if (isTooLarge(text)) return text
   // The parser takes a tenth of a second to load, and most rounds need no parser.
   const { parseMarkdown, replaceDestinations } = await import('../../import/destinations.ts')
-  let destinations: ReturnType<typeof parseMarkdown>['destinations']
   try {
-    ;({ destinations } = parseMarkdown(text))
+    const destinations = parsed.get(text) ?? parseMarkdown(text).destinations
+    parsed.set(text, destinations)
+    for (const oldest of parsed.keys()) if (parsed.size > mostParsed) parsed.delete(oldest)
+    return replaceDestinations(text, destinations, ({ kind, url, start, end }) =>
+      kind === 'image' ? undefined : replacement(url, text.slice(start, end)),
+    )
   } catch (error) {
     // Quotes within thousands of quotes are deeper than the parser can go.
     if (error instanceof RangeError) return text
     throw error
   }
-  return replaceDestinations(text, destinations, ({ kind, url, start, end }) =>
-    kind === 'image' ? undefined : replacement(url, text.slice(start, end)),
-  )
 }
+
+// The addresses of the texts that were parsed last, since a file is read and written in one action.
+const parsed = new Map<string, readonly Destination[]>()
+const mostParsed = 12
 
 // A leading slash means the folder of the sync, and the ending `.md` may be left out.
 function idOfAddress(address: string, from: string, idAt: LinkPlaces['idAt']): string | undefined {

@@ -46,8 +46,12 @@ export function showReport(report: SyncReport, out: Output): void {
   for (const { path, losses } of report.losses) {
     out.line({ text: '!', style: 'yellow' }, ` not in document  ${path}: ${losses.join(', ')}`)
   }
-  for (const { path, message } of report.failed)
-    out.line({ text: '✗', style: 'red' }, ` failed           ${path}: ${message}`)
+  // What a quota refuses is one matter, however many files it keeps from the service.
+  const failures = Map.groupBy(report.failed, ({ path, code, message }) => (code === 'quota_exceeded' ? message : path))
+  for (const [first, ...others] of failures.values()) {
+    const rest = others.length > 0 ? ` and ${others.length} more` : ''
+    out.line({ text: '✗', style: 'red' }, ` failed           ${first?.path}${rest}: ${first?.message}`)
+  }
   for (const { path, reason } of report.left_alone) {
     out.note({ text: `left alone: ${path}: ${problemTexts[reason as keyof typeof problemTexts]}`, style: 'dim' })
   }

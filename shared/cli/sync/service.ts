@@ -17,8 +17,10 @@ export type Listing = {
   outside: ReadonlySet<number>
 }
 
-/** A new document. `id` is chosen by the sync, so that a creation can be repeated. */
-export type NewDocument = Labels & { id: string; folder_id: number | null; markdown: string }
+/**
+ * A new document. `id` is chosen by the sync, so that a creation can be repeated. `folderId` finds or makes its folder.
+ */
+export type NewDocument = Labels & { id: string; folderId: () => Promise<number | null>; markdown: string }
 
 /** What changes of a document; absent members stay. */
 export type DocumentChange = {
@@ -39,6 +41,8 @@ export class SyncService {
   readonly #target: SyncTarget
   readonly #writing: { annotate: 'anchors'; ids: IdPolicy }
   readonly #signal: AbortSignal | undefined
+  // The refusals by quotas that are used up, by the name of the quota.
+  readonly #usedUp = new Map<unknown, unknown>()
 
   constructor(service: KnowledgeBase, { target, ids = 'match', signal }: SyncServiceOptions) {
     this.#service = service
@@ -100,8 +104,10 @@ export class SyncService {
   }
 
   /** Creates a document. Returns it with what it cannot keep of the text, or null if the id was used before. */
-  async create({ markdown, folder_id, ...document }: NewDocument) {
+  async create({ markdown, folderId, ...document }: NewDocument) {
     const { knowledge_base_id } = this.#target
+    this.#requireRoom('documents')
+    const folder_id = await folderId()
     const header = { 'Idempotency-Key': `sync-${document.id}` }
     const body = {
       ...document,
@@ -111,7 +117,8 @@ export class SyncService {
       content: { format: 'markdown', content: markdown } as const,
     }
     try {
-      const { data } = await this.#service.api.POST('/documents', { ...this.#with({ header }), body })
+      const call = this.#service.api.POST('/documents', { ...this.#with({ header }), body })
+      const { data } = await this.#withinQuota(call)
       return { document: remoteOf(data, document.id), losses: lossesOf(data.warnings) }
     } catch (error) {
       // The same key with another text: the document was created by a sync that was killed.
@@ -203,7 +210,8 @@ export class SyncService {
   async createFolder(name: string, parentId: number | null): Promise<Folder> {
     const { knowledge_base_id } = this.#target
     const body = { name, ...(parentId === null ? { knowledge_base_id } : { parent_id: parentId }) }
-    const { data } = await this.#service.api.POST('/folders', { ...this.#with({}), body })
+    this.#requireRoom('folders')
+    const { data } = await this.#withinQuota(this.#service.api.POST('/folders', { ...this.#with({}), body }))
     return folderOf(data)
   }
 
@@ -217,6 +225,24 @@ export class SyncService {
       if (!isOutcomeUnknown(error)) throw error
       const { data: now } = await this.#service.api.GET('/folders/{id}', call)
       if (now.name !== name || now.parent_id !== parent_id) await change()
+    }
+  }
+
+  /** Forgets which quotas are used up. Until then, a refusal by a quota stands for all later creations. */
+  forgetQuotas(): void {
+    this.#usedUp.clear()
+  }
+
+  #requireRoom(quota: 'documents' | 'folders'): void {
+    if (this.#usedUp.has(quota)) throw this.#usedUp.get(quota)
+  }
+
+  async #withinQuota<T>(creation: Promise<T>): Promise<T> {
+    try {
+      return await creation
+    } catch (error) {
+      if (isCode(error, 'quota_exceeded')) this.#usedUp.set((error as KnowledgeBaseError).details?.['quota'], error)
+      throw error
     }
   }
 

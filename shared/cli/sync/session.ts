@@ -99,6 +99,7 @@ export class SyncSession {
   async round(result: RoundResult = newResult()): Promise<RoundResult> {
     const { root, state, service } = this.#options
     const { plan, problems, listing, asked } = await this.#plan()
+    service.forgetQuotas()
     const writer = new LocalWriter(root)
     const onMade = (folder: Folder, path: string) => {
       listing.folders.set(folder.id, folder)
@@ -331,7 +332,8 @@ function refusalOf(error: unknown, { path }: { path: string }): Refusal {
   const { code: diskCode = '', message: diskMessage } = error as NodeJS.ErrnoException
   if (diskCodes.has(diskCode)) return { path, code: diskCode, message: diskMessage }
   if (!(error instanceof KnowledgeBaseError) || finalCodes.has(error.code)) throw error
-  const { status = 0, code, message } = error
+  const { status = 0, code, message, reason, details } = error
   if (status < 400 || status === 401 || status >= 500) throw error
-  return { path, code, message }
+  if (code !== 'quota_exceeded') return { path, code, message }
+  return { path, code, message: `${reason} (${details?.['used']} of ${details?.['limit']} ${details?.['quota']})` }
 }

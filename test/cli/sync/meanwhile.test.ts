@@ -71,12 +71,19 @@ t.test('a file that disappears meanwhile does not keep the others from the servi
 })
 
 t.test('where there is room for no more documents, deletions still arrive and make room', async (t) => {
-  const { ada, one } = await begin(t)
+  const { ada, one, requests } = await begin(t)
   for (let n = 0; n < 20; n += 1) one.write(`${n}.md`, `Text ${n}.\n`)
   await one.sync()
+  t.equal(requests.length, 2 + 2 * 20, 'a first sync lists once, and sends and reads each document once')
   one.remove('3.md')
   one.write('New.md', 'New.\n')
-  t.match(await one.sync(), { failed: [{ path: 'New.md', code: 'quota_exceeded' }] })
+  requests.length = 0
+  for (let n = 0; n < 30; n += 1) one.write(`More ${n}/${n}.md`, 'More.\n')
+  const { failed } = await one.sync()
+  t.match([failed.length, failed[0]], [31, { code: 'quota_exceeded', message: /20 of 20 documents/ }])
+  const tried = requests.filter((request) => request === 'POST /api/v1/documents')
+  t.ok(tried.length <= 6, `a full quota is not tried for each file, but ${tried.length} times`)
+  for (let n = 0; n < 30; n += 1) one.remove(`More ${n}`)
   t.match(await one.sync(), { failed: [] })
   t.strictSame(
     (await documents(ada)).map(({ title }) => title).filter((title) => ['3', 'New'].includes(title)),
@@ -105,8 +112,10 @@ async function begin(t: Test) {
   const ada = await service.signUp()
   const base: number = (await ada.post('/knowledge-bases', { name: 'Zoo' })).body.data.id
   const hooks = new Map<string, () => void>()
+  const requests: string[] = []
   const fetch: typeof globalThis.fetch = async (input, init) => {
     const [method = 'GET', url] = [init?.method, String(input)]
+    requests.push(`${method} ${new URL(url).pathname}`)
     const hook = url.includes('dry_run') ? undefined : hooks.get(method)
     if (hook !== undefined) hooks.delete(method)
     const response = await globalThis.fetch(input, init)
@@ -115,7 +124,7 @@ async function begin(t: Test) {
   }
   // Does something when the first request with a method was answered.
   const during = (method: string, hook: () => void) => void hooks.set(method, hook)
-  return { ada, base, one: new Machine(t, ada, { base, fetch }), during }
+  return { ada, base, one: new Machine(t, ada, { base, fetch }), during, requests }
 }
 
 async function documents(client: Client): Promise<{ id: string; title: string }[]> {

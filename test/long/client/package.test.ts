@@ -3,6 +3,8 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, syml
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { eventSequencer } from '../../../workers/events.ts'
 import { root } from '../../support/processes.ts'
 import { startTestService } from '../../support/service.ts'
@@ -79,10 +81,19 @@ t.test('an installed client works and its types are strict', async (t) => {
 t.test('an installed command line works, also under a Node without the newest functions', async (t) => {
   const { token } = await signUp()
   const older = 'data:text/javascript,delete Map.groupBy;delete URL.parse;delete Array.fromAsync'
-  const words = ['--import', older, join(home, 'node_modules/.bin/knowledge-base'), 'bases', '--json']
+  const words = ['--import', older, join(home, 'node_modules/.bin/knowledge-base')]
   const env = { KB_ORIGIN: origin, KB_TOKEN: token, HOME: home }
-  const { stdout } = await run(process.execPath, words, { cwd: home, env })
+  const { stdout } = await run(process.execPath, [...words, 'bases', '--json'], { cwd: home, env })
   t.strictSame(JSON.parse(stdout), [])
+  const assistant = new Client({ name: 'Local assistant', version: '1.0.0' })
+  t.teardown(() => assistant.close())
+  const started = { command: process.execPath, args: [...words, 'mcp'], cwd: home, env }
+  await assistant.connect(new StdioClientTransport(started))
+  const { tools } = await assistant.listTools()
+  t.ok(
+    tools.some(({ name }) => name === 'whoami'),
+    'it serves the tools to a local MCP client',
+  )
 })
 
 t.test('whoever copies the program of the README ends with an edited document', async (t) => {

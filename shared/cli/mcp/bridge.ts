@@ -1,3 +1,5 @@
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type FetchLike,
@@ -6,13 +8,13 @@ import {
   isJSONRPCNotification,
   isJSONRPCRequest,
   isJSONRPCResponse,
-  type JSONRPCErrorResponse,
   type JSONRPCMessage,
   type JSONRPCRequest,
+  ProtocolErrorCode,
+  parseJSONRPCMessage,
   type RequestId,
   SdkHttpError,
   StreamableHTTPClientTransport,
-  type Transport,
 } from '@modelcontextprotocol/client'
 
 /** Why a bridge ended: the local client has hung up, or the service does not accept the token. */
@@ -20,14 +22,16 @@ export type BridgeEnd = 'hung_up' | 'unauthorized'
 
 /** The two ends of a bridge. */
 export type BridgeOptions = {
-  /** The transport to the local client. The bridge starts it and closes it. */
-  local: Transport
+  /** The lines of the local client, each of which is a message. */
+  input: Readable
+  /** Takes a message for the local client, as a line. */
+  write: (line: string) => void
   /** The address of `POST /mcp` of the service. */
   endpoint: URL
   /** A bearer token of the service. */
   token: string
-  /** Is told once when the service cannot be reached, and once when it answers again. */
-  onReachable: (isReachable: boolean) => void
+  /** Tells the person what the matter is with the service. */
+  tell: (text: string) => void
 }
 
 // The code of JSON-RPC for errors that a server defines. The library uses it for a lost connection, too.
@@ -53,24 +57,29 @@ const patienceMs = 30_000
  * it was sent gets an error, because it may have been done. Resolves when the bridge has ended.
  */
 export async function bridge(options: BridgeOptions): Promise<BridgeEnd> {
-  const { local, endpoint, token } = options
+  const { input, endpoint, token, tell } = options
   const remote = new StreamableHTTPClientTransport(endpoint, {
     requestInit: {
       headers: { authorization: `Bearer ${token}`, 'user-agent': 'knowledge-base-documents-mcp/1 (stdio)' },
     },
-    fetch: patientFetch(options.onReachable),
+    fetch: patientFetch(options),
   })
-  const ended = Promise.withResolvers<BridgeEnd>()
   const unanswered = new Map<RequestId, AbortController>()
   let initialization: RequestId | undefined
+  let finish: (end: BridgeEnd) => void = () => undefined
+  const ended = new Promise<BridgeEnd>((resolve) => {
+    finish = resolve
+  })
 
-  // A client that no longer reads needs no answer.
-  const answer = (message: JSONRPCMessage) => local.send(message).catch(() => {})
+  const answer = (message: object) => options.write(`${JSON.stringify(message)}\n`)
+  const refuse = (id: RequestId | null, error: JSONRPCError) => answer({ jsonrpc: '2.0', id, error })
 
-  async function fail(request: JSONRPCRequest, error: unknown): Promise<void> {
-    if (!unanswered.delete(request.id)) return
-    await answer(errorAnswer(request.id, error))
-    if (error instanceof SdkHttpError && error.status === 401) ended.resolve('unauthorized')
+  function fail({ id }: JSONRPCRequest, error: unknown): void {
+    if (!unanswered.delete(id)) return
+    const told = toldError(error, endpoint)
+    refuse(id, told)
+    if (!(error instanceof SdkHttpError)) tell(told.message)
+    else if (error.status === 401) finish('unauthorized')
   }
 
   async function forward(message: JSONRPCMessage): Promise<void> {
@@ -79,7 +88,7 @@ export async function bridge(options: BridgeOptions): Promise<BridgeEnd> {
     if (isInitializeRequest(message)) initialization = message.id
     const controller = new AbortController()
     unanswered.set(message.id, controller)
-    const onRequestStreamEnd = () => void fail(message, new Error('The connection to the service broke.'))
+    const onRequestStreamEnd = () => fail(message, new Error('the connection broke.'))
     await remote
       .send(message, { requestSignal: controller.signal, onRequestStreamEnd })
       .catch((error: unknown) => fail(message, error))
@@ -92,6 +101,16 @@ export async function bridge(options: BridgeOptions): Promise<BridgeEnd> {
     controller?.abort()
   }
 
+  function receive(line: string): void {
+    const value = parsed(line)
+    const code = value === undefined ? ProtocolErrorCode.ParseError : ProtocolErrorCode.InvalidRequest
+    try {
+      void forward(parseJSONRPCMessage(value))
+    } catch {
+      refuse(null, { code, message: 'The line is no message of JSON-RPC 2.0.' })
+    }
+  }
+
   remote.onmessage = (message) => {
     if (isJSONRPCResponse(message)) {
       const { id } = message
@@ -99,18 +118,19 @@ export async function bridge(options: BridgeOptions): Promise<BridgeEnd> {
       if (id === initialization && 'result' in message)
         remote.setProtocolVersion(String(message.result['protocolVersion']))
     }
-    void answer(message)
+    answer(message)
   }
-  local.onmessage = (message) => void forward(message)
-  local.onclose = () => ended.resolve('hung_up')
-
   await remote.start()
-  await local.start()
-  const end = await ended.promise
+  const lines = createInterface({ input })
+  lines.on('line', (line) => line.trim() !== '' && receive(line))
+  lines.on('close', () => finish('hung_up'))
+  const end = await ended
+  lines.close()
   await remote.close()
-  await local.close()
   return end
 }
+
+type JSONRPCError = { code: number; message: string; data?: unknown }
 
 type Cancellation = JSONRPCMessage & { params: { requestId: RequestId } }
 
@@ -119,40 +139,38 @@ function isCancellation(message: JSONRPCMessage): message is Cancellation {
   return ['string', 'number'].includes(typeof message.params?.['requestId'])
 }
 
-// The answer for a request that the service did not answer itself, or not as JSON-RPC.
-function errorAnswer(id: RequestId, error: unknown): JSONRPCErrorResponse {
-  if (!(error instanceof SdkHttpError))
-    return { jsonrpc: '2.0', id, error: { code: serverError, message: textOf(error) } }
-  const body = parsed(error.data['text'])
-  if (isJSONRPCErrorResponse(body)) return { ...body, id }
-  const said = (body as { error?: { message?: string } } | undefined)?.error?.message
-  const message = said ?? `The service answered with the status ${error.status}.`
-  return { jsonrpc: '2.0', id, error: { code: serverError, message } }
+// The error of a request that the service did not answer itself, or not as JSON-RPC.
+function toldError(error: unknown, { origin }: URL): JSONRPCError {
+  if (error instanceof SdkHttpError) {
+    const body = parsed(String(error.data['text']))
+    if (isJSONRPCErrorResponse(body)) return body.error
+    const said = (body as { error?: { message?: string } } | undefined)?.error?.message
+    return { code: serverError, message: said ?? `${origin} answered with the status ${error.status}.` }
+  }
+  const reason = error instanceof Error ? error.message : String(error)
+  const message = isUnreachable(error)
+    ? `${origin} cannot be reached. Ask the person whether the service is running, then try again.`
+    : `${origin} did not answer, so the call may have been done or not: ${reason}`
+  return { code: serverError, message }
 }
 
-function parsed(text: unknown): unknown {
+function parsed(text: string): unknown {
   try {
-    return JSON.parse(String(text))
+    return JSON.parse(text)
   } catch {
     return undefined
   }
-}
-
-function textOf(error: unknown): string {
-  if (isUnreachable(error))
-    return 'The service cannot be reached. Ask the person whether it is running, then try again.'
-  const reason = error instanceof Error ? error.message : String(error)
-  return `The service did not answer, so the call may have been done or not: ${reason}`
 }
 
 /**
  * A `fetch` that repeats a POST while nobody listens at the address or the service says that it is starting or ending.
  * In these cases nothing has been done. All other failures are passed on, because the request may have been done.
  */
-function patientFetch(onReachable: BridgeOptions['onReachable']): FetchLike {
+function patientFetch({ endpoint: { origin }, tell }: BridgeOptions): FetchLike {
   let isReachable = true
-  const tell = (reachable: boolean) => {
-    if (isReachable !== reachable) onReachable(reachable)
+  const note = (reachable: boolean) => {
+    if (isReachable !== reachable)
+      tell(reachable ? `${origin} answers again` : `waiting for ${origin}, which does not answer`)
     isReachable = reachable
   }
   return async (url, init) => {
@@ -162,13 +180,13 @@ function patientFetch(onReachable: BridgeOptions['onReachable']): FetchLike {
       const mayRepeat = Date.now() < until
       if ('error' in outcome) {
         if (!isUnreachable(outcome.error)) throw outcome.error
-        tell(false)
+        note(false)
         if (!mayRepeat) throw outcome.error
       } else if (outcome.status === 503 && mayRepeat) {
         await outcome.body?.cancel()
-        tell(false)
+        note(false)
       } else {
-        tell(true)
+        note(true)
         return outcome
       }
       await sleep(retryMs, undefined, init?.signal ? { signal: init.signal } : {})
