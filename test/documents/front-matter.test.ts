@@ -3,6 +3,7 @@ import { parse } from 'yaml'
 import { mergedFrontMatter, readFrontMatter } from '../../shared/documents/front-matter.ts'
 import type { Properties } from '../../shared/documents/metadata.ts'
 import { p } from '../document/build.ts'
+import { anyCharacter } from '../support/any-character.ts'
 import type { Client } from '../support/client.ts'
 import { make, refused } from '../support/documents.ts'
 import { onlyLong } from '../support/run-options.ts'
@@ -97,7 +98,7 @@ t.test('what is written as front matter is read back as the same tags and proper
     word.filter((text) => storable(text) && text.trim() === text && text !== ''),
     { maxLength: 8, selector: (tag) => tag.normalize('NFC').toUpperCase().toLowerCase() },
   )
-  const text = fc.string({ maxLength: 60, unit: 'binary' }).filter(storable)
+  const text = fc.string({ maxLength: 60, unit: anyCharacter }).filter(storable)
   const value = fc.oneof(
     text,
     word.filter(storable),

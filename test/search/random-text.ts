@@ -1,8 +1,9 @@
 import fc from 'fast-check'
+import { anyCharacter } from '../support/any-character.ts'
 
 /** Any text that PostgreSQL can store, from plain words to what no one would write. */
 export function anyText(): fc.Arbitrary<string> {
-  const wild = fc.string({ unit: 'binary', maxLength: 40 })
+  const wild = fc.string({ unit: anyCharacter, maxLength: 40 })
   return fc
     .oneof(
       fewWords(),
