@@ -65,17 +65,9 @@ t.test('title and link texts become candidates, and nothing becomes a concept by
 t.test('addresses, numbers and endless texts are no candidates', async (t) => {
   const { ada, base } = await start()
   const links = [
-    '[https://a.test/x](https://a.test/x)',
-    '<https://b.test>',
-    'www.c.test',
-    '[www.d.test/y](e.md)',
-    'mail@f.test',
-    '[notes/g.md](notes/g.md)',
-    '[42](h.md)',
-    `[${'x'.repeat(201)}](i.md)`,
-    `[${'漢'.repeat(200)}](j.md)`,
-    '[![badge](k.svg)](l.md)',
-    '[Version 2](m.md)',
+    ...['[https://a.test/x](https://a.test/x)', '<https://b.test>', 'www.c.test', '[www.d.test/y](e.md)'],
+    ...['mail@f.test', '[notes/g.md](notes/g.md)', '[42](h.md)', `[${'x'.repeat(201)}](i.md)`],
+    ...[`[${'漢'.repeat(200)}](j.md)`, '[![badge](k.svg)](l.md)', '[Version 2](m.md)'],
   ]
   const { id } = await write(ada, links.join('\n\n'), { knowledge_base_id: base, title: 'T'.repeat(201) })
   const { candidates } = (await extract(ada, id)).body.data

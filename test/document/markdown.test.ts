@@ -105,15 +105,7 @@ t.test('prices stay text, formulas and highlights are read, and none of them tur
   reads('$a\\$b$', p(math('a\\$b')))
   reads('==a **b**, c==', p(text('a ', 'highlight'), text('b', 'bold', 'highlight'), text(', c', 'highlight')))
   for (const literal of [
-    '$5 and $6',
-    '$5/$6',
-    '$ x$',
-    '$x $',
-    'a $b\nc$',
-    '$x$5',
-    'x == a==',
-    'a == b == c',
-    'x ==a',
+    ...['$5 and $6', '$5/$6', '$ x$', '$x $', 'a $b\nc$', '$x$5', 'x == a==', 'a == b == c', 'x ==a'],
   ]) {
     reads(literal, p(literal))
     writes(`${literal}\n`, p(literal))
@@ -126,13 +118,8 @@ t.test('prices stay text, formulas and highlights are read, and none of them tur
 
 t.test('Markdown is written as people write it, without character references', async (t) => {
   for (const markdown of [
-    '**a `code` b**\n',
-    '*`gray` is meant*\n',
-    '**[see `a`](/b) for more**\n',
-    'x <br> y\n',
-    'x<br>\ny\n',
-    '***both***\n',
-    '- a\n- b\n  - c\n',
+    ...['**a `code` b**\n', '*`gray` is meant*\n', '**[see `a`](/b) for more**\n', 'x <br> y\n', 'x<br>\ny\n'],
+    ...['***both***\n', '- a\n- b\n  - c\n'],
   ]) {
     const { result, warnings } = fromMarkdown(markdown)
     t.equal(toMarkdown(result, { anchors: false }).markdown, markdown)

@@ -53,23 +53,8 @@ t.test('a file keeps its extension, whatever its name', async (t) => {
 
 function hostileName() {
   const nasty = [
-    '..',
-    '.',
-    ' ',
-    'con',
-    'NUL',
-    'com1.x',
-    'a. ',
-    '/',
-    '\\',
-    'c:',
-    '\u202e',
-    '\u0000',
-    '\n',
-    'é',
-    'e\u0301',
-    'A',
-    'a',
+    ...['..', '.', ' ', 'con', 'NUL', 'com1.x', 'a. ', '/', '\\', 'c:', '\u202e', '\u0000', '\n', 'é', 'e\u0301', 'A'],
+    ...['a'],
   ]
   const part = fc.oneof(
     fc.constantFrom(...nasty, 'T--doc_1.md', '日本語', '🐘'.repeat(50)),

@@ -169,14 +169,7 @@ t.test('no text that a person can type or an address can hold breaks the page', 
   t.match(hit.headers.get('content-security-policy'), /script-src 'self';.*connect-src 'self'/)
   t.notMatch(hit.headers.get('content-security-policy'), 'unsafe')
   const name = fc.constantFrom(
-    'knowledge_base_id',
-    'document_id',
-    'tag',
-    'cursor',
-    'mode',
-    'locale',
-    'wait_ms',
-    'property[x]',
+    ...['knowledge_base_id', 'document_id', 'tag', 'cursor', 'mode', 'locale', 'wait_ms', 'property[x]'],
   )
   const text = fc.oneof(
     fc.string({ unit: anyCharacter }),

@@ -385,13 +385,8 @@ async function writeDocuments(): Promise<{ documents: Written[]; folders: number
     const { body } = await ada.get(`/documents/${id}`)
     const { updated_at, updated_by } = body.data
     const types = [
-      'paragraph',
-      'heading',
-      'codeBlock',
-      'paragraph listItem',
-      'paragraph listItem',
-      'paragraph listItem',
-      'paragraph table',
+      ...['paragraph', 'heading', 'codeBlock', 'paragraph listItem', 'paragraph listItem', 'paragraph listItem'],
+      ...['paragraph table'],
     ]
     const blocks = types.map((of, index) => ({ types: of.split(' '), text: text(index + 1) }))
     documents.push({ id, title, folders: folders.slice(0, depth), updated_by, updated_at, tags, status, blocks })

@@ -5,17 +5,10 @@ import { t } from '../../support/tap.ts'
 
 // The commands of `npm run`, except for the tools that check and test the repository.
 const commands = [
-  'shared/start/migrate-command.ts',
-  'shared/search/index/reindex-command.ts',
-  'shared/import/import-command.ts',
-  'shared/start/dashboard.ts',
-  'shared/start/start.ts',
-  'shared/auth/bootstrap-command.ts',
-  'shared/packaging/pack-command.ts',
-  'api/mcp/stdio-command.ts',
-  'test/demo.ts',
-  'test/bench/main.ts',
-  'test/storm/main.ts',
+  ...['shared/start/migrate-command.ts', 'shared/search/index/reindex-command.ts', 'shared/import/import-command.ts'],
+  ...['shared/start/dashboard.ts', 'shared/start/start.ts', 'shared/auth/bootstrap-command.ts'],
+  ...['shared/packaging/pack-command.ts', 'api/mcp/stdio-command.ts', 'test/demo.ts', 'test/bench/main.ts'],
+  ...['test/storm/main.ts'],
 ]
 
 for (const command of commands) {

@@ -141,17 +141,10 @@ t.test('requests', async (t) => {
     const good = ['http://127.0.0.1:5123/cb', 'http://localhost:5123/cb', 'http://[::1]:5123/cb', 'com.example.app:/cb']
     for (const redirect_uri of good) t.equal((await local.begin(browser, { redirect_uri })).status, 200, redirect_uri)
     const bad = [
-      'http://127.0.0.1:5123/other',
-      'https://127.0.0.1:5123/cb',
-      'http://127.0.0.2:5123/cb',
-      'http://127.1:5123/cb',
-      'http://2130706433:5123/cb',
-      'http://127.0.0.1.evil.test/cb',
-      'http://localhost.evil.test/cb',
-      'http://127.0.0.1:80@evil.test/cb',
-      'http://evil.test/cb',
-      'com.example.app:/other',
-      'com.example.apps:/cb',
+      ...['http://127.0.0.1:5123/other', 'https://127.0.0.1:5123/cb', 'http://127.0.0.2:5123/cb'],
+      ...['http://127.1:5123/cb', 'http://2130706433:5123/cb', 'http://127.0.0.1.evil.test/cb'],
+      ...['http://localhost.evil.test/cb', 'http://127.0.0.1:80@evil.test/cb', 'http://evil.test/cb'],
+      ...['com.example.app:/other', 'com.example.apps:/cb'],
     ]
     for (const redirect_uri of bad) {
       const { status, path } = await local.begin(browser, { redirect_uri })
