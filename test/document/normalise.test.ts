@@ -160,10 +160,7 @@ t.test('limits hold: depth 32, 20 000 nodes, the character cap', async (t) => {
   t.equal(normaliseDocument(content, { from: 'json', characterLimit: 5 }).characters, 5)
   t.match(
     refusal(() => normaliseDocument(content, { from: 'json', characterLimit: 4 })),
-    {
-      code: 'document_too_large',
-      details: { limit: 4, actual: 5 },
-    },
+    { code: 'document_too_large', details: { limit: 4, actual: 5 } },
   )
 })
 

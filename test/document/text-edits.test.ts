@@ -148,12 +148,7 @@ t.test('a text goes across marks, but not across what is no text', async (t) => 
 t.test('hundred edits can make no body that is larger than memory', async (t) => {
   const edits = Array.from(
     { length: 100 },
-    (): TextEdit => ({
-      op: 'replace',
-      find: 'a',
-      replace: 'a'.repeat(2000),
-      occurrence: 'all',
-    }),
+    (): TextEdit => ({ op: 'replace', find: 'a', replace: 'a'.repeat(2000), occurrence: 'all' }),
   )
   t.equal(outcomeOf(doc(p('aa')), edits), 'document_too_large')
 })

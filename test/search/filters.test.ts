@@ -305,12 +305,14 @@ function searches(): fc.Arbitrary<{ words: string[]; filters: Filter[] }> {
     fc
       .constantFrom(...documents)
       .map(({ id }): Filter => ({ parameter: ['document_id', id], passes: (d) => d.id === id })),
-    fc.constantFrom(...documents).map(
-      ({ updated_by }): Filter => ({
-        parameter: ['updated_by', updated_by],
-        passes: (d) => d.updated_by === updated_by,
-      }),
-    ),
+    fc
+      .constantFrom(...documents)
+      .map(
+        ({ updated_by }): Filter => ({
+          parameter: ['updated_by', updated_by],
+          passes: (d) => d.updated_by === updated_by,
+        }),
+      ),
     time.map((at): Filter => ({ parameter: ['updated_after', iso(at)], passes: (d) => d.updated_at >= at })),
     time.map((at): Filter => ({ parameter: ['updated_before', at], passes: (d) => d.updated_at < at })),
     fc
@@ -366,10 +368,7 @@ async function writeDocuments(): Promise<{ documents: Written[]; folders: number
       { type: 'codeBlock', content: [{ type: 'text', text: text(3) }] },
       { type: 'bulletList', content: [{ type: 'listItem', content: [p(text(4)), p(text(5))] }] },
       { type: 'taskList', content: [{ type: 'taskItem', attrs: { checked: false }, content: [p(text(6))] }] },
-      {
-        type: 'table',
-        content: [{ type: 'tableRow', content: [{ type: 'tableCell', content: [p(text(7))] }] }],
-      },
+      { type: 'table', content: [{ type: 'tableRow', content: [{ type: 'tableCell', content: [p(text(7))] }] }] },
     ]
     const author = number % 3 === 0 ? bob : ada
     const title = text(8)

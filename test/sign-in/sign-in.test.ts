@@ -246,10 +246,7 @@ t.test('signing in leads nowhere but back to this service', async (t) => {
   t.equal(nextPath('/device?user_code=BCDF-GHJK#x'), '/device?user_code=BCDF-GHJK')
   const service = await startTestService(t)
   await signUpAda(service)
-  t.match(await new Visitor(service.origin).signIn(ada, '//evil.example/'), {
-    status: 303,
-    location: '/',
-  })
+  t.match(await new Visitor(service.origin).signIn(ada, '//evil.example/'), { status: 303, location: '/' })
 })
 
 t.test('nobody finds a password by trying, and nobody locks its owner out by trying', async (t) => {

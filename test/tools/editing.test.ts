@@ -163,11 +163,7 @@ t.test(
   async (t) => {
     const { ada, made, call, knowledge_base_id } = await workspace(t)
     const created = await of(
-      call('write', {
-        title: 'Guide',
-        content: '# One\n\nfirst\n\n# Two\n\nsecond',
-        knowledge_base_id,
-      }),
+      call('write', { title: 'Guide', content: '# One\n\nfirst\n\n# Two\n\nsecond', knowledge_base_id }),
     )
     const document_id = created.document_id
     const cut = await call('write', { title: 'Cut', content: '![herd](javascript:x)', knowledge_base_id })
