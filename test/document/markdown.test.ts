@@ -234,26 +234,20 @@ t.test('a raw tag that could be taken for a mark is never changed in silence', a
   t.match(warnings, [{ code: 'node_simplified' }])
 })
 
-t.test(
-  'frontmatter with a line of dashes or carriage returns survives a write-back of anchored Markdown',
-  async (t) => {
-    for (const yaml of ['a: |\n  x\n---\nb: 1', 'a: 1\r\nb: 2', 'a: |\r\n---\r\n', '---']) {
-      const stored = doc(node('frontmatter', { yaml }), p('x'), node('codeBlock', { language: 'yaml' }, 'c: 1'))
-      const { markdown } = toMarkdown(stored, { anchors: true })
-      t.strictSame(fromMarkdown(markdown, { stored }).result, stored, JSON.stringify(yaml))
-    }
-  },
-)
-
-t.test(
-  'frontmatter that is written as code stays frontmatter when it is edited there, and only at the start',
-  async (t) => {
-    const stored = doc(node('frontmatter', { yaml: 'a: 1\n---\nb: 1' }), p('x'))
-    const { id } = at(stored, 0).attrs
+t.test('frontmatter with lines of dashes or carriage returns survives a write-back of anchored Markdown', async (t) => {
+  for (const yaml of ['a: |\n  x\n---\nb: 1', 'a: 1\r\nb: 2', 'a: |\r\n---\r\n', '---']) {
+    const stored = doc(node('frontmatter', { yaml }), p('x'), node('codeBlock', { language: 'yaml' }, 'c: 1'))
     const { markdown } = toMarkdown(stored, { anchors: true })
-    const edited = fromMarkdown(markdown.replace('b: 1', 'b: 2'), { stored }).result
-    t.match(at(edited, 0), { type: 'frontmatter', attrs: { id, yaml: 'a: 1\n---\nb: 2' } })
-    const below = fromMarkdown(`first\n\n${markdown}`, { stored }).result
-    t.match(at(below, 1), { type: 'codeBlock', attrs: { id, language: 'yaml' } })
-  },
-)
+    t.strictSame(fromMarkdown(markdown, { stored }).result, stored, JSON.stringify(yaml))
+  }
+})
+
+t.test('frontmatter that is written as code stays frontmatter when edited there, only at the start', async (t) => {
+  const stored = doc(node('frontmatter', { yaml: 'a: 1\n---\nb: 1' }), p('x'))
+  const { id } = at(stored, 0).attrs
+  const { markdown } = toMarkdown(stored, { anchors: true })
+  const edited = fromMarkdown(markdown.replace('b: 1', 'b: 2'), { stored }).result
+  t.match(at(edited, 0), { type: 'frontmatter', attrs: { id, yaml: 'a: 1\n---\nb: 2' } })
+  const below = fromMarkdown(`first\n\n${markdown}`, { stored }).result
+  t.match(at(below, 1), { type: 'codeBlock', attrs: { id, language: 'yaml' } })
+})

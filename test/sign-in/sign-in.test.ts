@@ -72,19 +72,16 @@ t.test('a person signs in, comes to where they were going, and leaves again', as
   for (const other of others) t.match(await other.get('/account/tokens'), { status: 303 }, 'a new password ends all')
 })
 
-t.test(
-  'a program signs in with email and password alone; what a browser sends without our form is refused',
-  async (t) => {
-    const service = await startTestService(t)
-    await signUpAda(service)
-    t.equal((await new Visitor(service.origin).post('/login', { ...ada, password: 'wrong' })).status, 401)
-    t.equal((await new Visitor(service.origin).post('/login', ada, { origin: 'https://evil.test' })).status, 403)
-    t.equal((await new Visitor(service.origin).post('/login', ada, { 'sec-fetch-site': 'none' })).status, 403)
-    const program = new Visitor(service.origin)
-    t.equal((await program.post('/login', ada)).status, 303)
-    t.equal((await program.get('/account/tokens')).status, 200)
-  },
-)
+t.test('a program signs in with email and password; what a browser sends without our form is refused', async (t) => {
+  const service = await startTestService(t)
+  await signUpAda(service)
+  t.equal((await new Visitor(service.origin).post('/login', { ...ada, password: 'wrong' })).status, 401)
+  t.equal((await new Visitor(service.origin).post('/login', ada, { origin: 'https://evil.test' })).status, 403)
+  t.equal((await new Visitor(service.origin).post('/login', ada, { 'sec-fetch-site': 'none' })).status, 403)
+  const program = new Visitor(service.origin)
+  t.equal((await program.post('/login', ada)).status, 303)
+  t.equal((await program.get('/account/tokens')).status, 200)
+})
 
 t.test('whoever does not have the password learns nothing, not even who has an account', async (t) => {
   const service = await startTestService(t)
