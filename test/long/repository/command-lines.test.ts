@@ -7,7 +7,7 @@ import { t } from '../../support/tap.ts'
 const commands = [
   ...['shared/start/migrate-command.ts', 'shared/search/index/reindex-command.ts', 'shared/import/import-command.ts'],
   ...['shared/start/dashboard.ts', 'shared/start/start.ts', 'shared/auth/bootstrap-command.ts'],
-  ...['shared/packaging/pack-command.ts', 'api/mcp/stdio-command.ts', 'test/demo.ts', 'test/bench/main.ts'],
+  ...['shared/packaging/pack-command.ts', 'api/mcp/stdio-command.ts', 'test/demo/main.ts', 'test/bench/main.ts'],
   ...['test/storm/main.ts'],
 ]
 
