@@ -22,8 +22,8 @@ export function bodyReader(schema: TSchema): (body: unknown) => unknown {
  */
 export function queryReader(schema: TObject): (query: URLSearchParams) => unknown {
   const properties = Object.entries(schema.properties)
-  // The parameters whose schema has a codec, a conversion of TypeBox; other values stay as they are. Decoding all values
-  // at once would clone, convert and check them again.
+  // The parameters whose schema has a codec, a conversion of TypeBox; other values stay as they are. Decoding all
+  // values at once would clone, convert and check them again.
   const converted = properties.filter(([, property]) => HasCodec(property))
   return (query) => {
     const values: Record<string, unknown> = {}
