@@ -305,14 +305,12 @@ function searches(): fc.Arbitrary<{ words: string[]; filters: Filter[] }> {
     fc
       .constantFrom(...documents)
       .map(({ id }): Filter => ({ parameter: ['document_id', id], passes: (d) => d.id === id })),
-    fc
-      .constantFrom(...documents)
-      .map(
-        ({ updated_by }): Filter => ({
-          parameter: ['updated_by', updated_by],
-          passes: (d) => d.updated_by === updated_by,
-        }),
-      ),
+    fc.constantFrom(...documents).map(
+      ({ updated_by }): Filter => ({
+        parameter: ['updated_by', updated_by],
+        passes: (d) => d.updated_by === updated_by,
+      }),
+    ),
     time.map((at): Filter => ({ parameter: ['updated_after', iso(at)], passes: (d) => d.updated_at >= at })),
     time.map((at): Filter => ({ parameter: ['updated_before', at], passes: (d) => d.updated_at < at })),
     fc
