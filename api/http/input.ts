@@ -1,5 +1,4 @@
 import Type, { type TObject, type TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
 import { HasCodec } from 'typebox/value'
 import { type ErrorCode, Refusal } from '../../shared/errors/errors.ts'
 import { cutText, isStorable } from '../../shared/schema/strings.ts'
@@ -10,9 +9,8 @@ import { demandOf, firstProblems, validatorOf } from './problems.ts'
  * first twenty failing members with their JSON pointers.
  */
 export function bodyReader(schema: TSchema): (body: unknown) => unknown {
-  const validator = Compile(schema)
   return (body) => {
-    if (!validator.Check(body)) throw invalid(schema, { value: body, pathOf: (path) => path || '/' })
+    if (!validatorOf(schema).Check(body)) throw invalid(schema, { value: body, pathOf: (path) => path || '/' })
     return decode(schema, body)
   }
 }
@@ -23,21 +21,20 @@ export function bodyReader(schema: TSchema): (body: unknown) => unknown {
  * array may be repeated. A parameter whose schema is a record is written `name[key]=value`.
  */
 export function queryReader(schema: TObject): (query: URLSearchParams) => unknown {
-  const validator = Compile(schema)
   const properties = Object.entries(schema.properties)
-  // Decoders of the parameters whose schema has a codec, a conversion of TypeBox; other values stay as they are.
-  // Decoding all values at once would clone, convert and check them again.
-  const codecs = new Map(
-    properties.filter(([, property]) => HasCodec(property)).map(([name, property]) => [name, Compile(property)]),
-  )
+  // The parameters whose schema has a codec, a conversion of TypeBox; other values stay as they are. Decoding all
+  // values at once would clone, convert and check them again.
+  const converted = properties.filter(([, property]) => HasCodec(property))
   return (query) => {
     const values: Record<string, unknown> = {}
     for (const [name, property] of properties) {
       const given = valuesOf(query, name, property)
       if (given !== undefined) values[name] = given
     }
-    if (!validator.Check(values)) throw invalid(schema, { value: values, pathOf: parameterPath })
-    for (const [name, codec] of codecs) if (name in values) values[name] = codec.Decode(values[name])
+    if (!validatorOf(schema).Check(values)) throw invalid(schema, { value: values, pathOf: parameterPath })
+    for (const [name, property] of converted) {
+      if (name in values) values[name] = validatorOf(property).Decode(values[name])
+    }
     return values
   }
 }
@@ -69,7 +66,6 @@ function parameterPath(path: string): string {
  * with the error code that `x-error` of its schema names, mostly a 404.
  */
 export function paramsReader(schema: TObject): (params: Record<string, string>) => unknown {
-  const validator = Compile(schema)
   const entries: [string, TSchema & ParameterMarks][] = Object.entries(schema.properties)
   return (params) => {
     const values: Record<string, unknown> = {}
@@ -78,6 +74,7 @@ export function paramsReader(schema: TObject): (params: Record<string, string>) 
       if (property.type !== 'integer') values[name] = text
       else if (/^[1-9][0-9]{0,15}$/.test(text) && Number.isSafeInteger(Number(text))) values[name] = Number(text)
     }
+    const validator = validatorOf(schema)
     if (validator.Check(values)) return validator.Decode(values)
     const path = firstProblems(schema, values, 1)[0]?.path.slice(1)
     const [name, property] = entries.find(([key]) => key === path) ?? entries[0] ?? []

@@ -12,8 +12,16 @@ import { type Answer, isRead, type Rehearsal, type Route, type UntypedCall } fro
 export function queryOf(spec: Route): TObject {
   const { query = noParameters, rehearsal } = spec
   if (isRead(spec)) return query
-  return Type.Object({ ...query.properties, dry_run: rehearsal === undefined ? notOffered : offered(rehearsal) })
+  const known = writeQueries.get(spec)
+  if (known !== undefined) return known
+  const dryRun = rehearsal === undefined ? notOffered : offered(rehearsal)
+  const made = Type.Object({ ...query.properties, dry_run: dryRun })
+  writeQueries.set(spec, made)
+  return made
 }
+
+// One schema a route, so that its validator is compiled once.
+const writeQueries = new WeakMap<Route, TObject>()
 
 /** The query parameters of a route that the documentation shows. */
 export function publishedQuery(spec: Route): TObject | undefined {

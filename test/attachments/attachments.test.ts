@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { deflateRawSync } from 'node:zlib'
 import { form, type Part, samples, storedFiles, upload, uploaded } from '../support/attachments.ts'
 import { make, refused } from '../support/documents.ts'
-import { startTestService } from '../support/service.ts'
+import { sharedService, startTestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
 import { t } from '../support/tap.ts'
 
@@ -185,7 +185,7 @@ t.test('a file that is two things at once, or much more than it seems, stays byt
 })
 
 t.test('an operator who allows more types gets them checked as far as anybody can', async (t) => {
-  const { signUp } = await startTestService(t, { ATTACHMENT_TYPES: 'video/mp4,model/step,image/svg+xml' })
+  const { signUp } = await sharedService({ ATTACHMENT_TYPES: 'video/mp4,model/step,image/svg+xml' })
   const ada = await signUp()
   const { id: documentId } = await make(ada, [])
   const statusOf = async (type: string, bytes: string) => (await upload(ada, { documentId, type, bytes })).status

@@ -33,10 +33,7 @@ export async function measureHostile(
   const { seconds = 60, growth = false, seed } = options
   if (growth) return measureGrowth({ seconds: options.seconds ?? growthSeconds, ...(seed !== undefined && { seed }) })
   const worker = await site.work(...Object.keys(workerTypes))
-  const hostile = new Client({
-    origin: site.api.origin,
-    token: await bootstrapToken(site.env, 'hostile@example.test'),
-  })
+  const hostile = new Client({ origin: site.api.origin, token: await bootstrapToken(site.env, 'hostile@example.test') })
   const calls = await hostileCalls(hostile)
   const memory = watchMemory({ api: site.api, workers: worker })
   const victim = startVictim({

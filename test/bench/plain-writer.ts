@@ -78,9 +78,7 @@ export class PlainWriter {
     const client = await this.#pool.connect()
     const run = (name: keyof typeof statements, values: unknown[]) =>
       client.query({ name, text: statements[name], values: [this.#workspace, ...values] })
-    const db = {
-      executeSql: (text: string, values: unknown[] = []) => client.query(text, values),
-    }
+    const db = { executeSql: (text: string, values: unknown[] = []) => client.query(text, values) }
     try {
       await client.query('BEGIN')
       for (const name of rows) await run(name, name === 'first' || name === 'body' ? [id, this.#body()] : [id])

@@ -60,12 +60,7 @@ export async function measureWrites(
 }
 
 /** One of the compared services, with its documents and what the rounds of the present kind have cost. */
-type Side = {
-  service: WholeService
-  documents: Written[]
-  rest: ByProcess
-  rounds: Cost[]
-}
+type Side = { service: WholeService; documents: Written[]; rest: ByProcess; rounds: Cost[] }
 
 /** A service to write to, and its documents. */
 type Target = { service: Pick<WholeService, 'call' | 'knowledgeBase'>; documents: Written[] }
@@ -183,12 +178,7 @@ function paragraphs(number: number) {
   return Array.from({ length: number }, paragraph)
 }
 
-type Rounds = {
-  sides: Record<string, Side>
-  rates: Record<string, number>
-  unit: number
-  against: string | undefined
-}
+type Rounds = { sides: Record<string, Side>; rates: Record<string, number>; unit: number; against: string | undefined }
 
 function told(kind: Kind, { sides, rates, unit, against }: Rounds): Figure[] {
   const bar = bars[kind]

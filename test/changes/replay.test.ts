@@ -34,40 +34,37 @@ t.test('a block that goes to the front is the only one that moved', (t) => {
   t.end()
 })
 
-t.test(
-  'whoever follows a document knows every block of it, whatever many writers and typists do at once',
-  async (t) => {
-    const site = await Site.start(t)
-    await startWorkers(t, site.service, workersOf(['changes']))
-    const histories = fc.tuple(randomBody(), fc.array(randomEdits(), { minLength: 3, maxLength: 8 }))
-    await fc.assert(
-      fc.asyncProperty(histories, async ([body, history]) => {
-        const key = await site.create(body)
-        const followers = [await new Follower(site.client, key.id).begin()]
-        const live = await LiveProcess.open(site, key)
-        const typing = async () => {
-          for (let round = 0; round < 4; round += 1) {
-            type(live, round)
-            await live.flush()
-          }
+t.test('whoever follows a document knows every block of it, whatever many writers do at once', async (t) => {
+  const site = await Site.start(t)
+  await startWorkers(t, site.service, workersOf(['changes']))
+  const histories = fc.tuple(randomBody(), fc.array(randomEdits(), { minLength: 3, maxLength: 8 }))
+  await fc.assert(
+    fc.asyncProperty(histories, async ([body, history]) => {
+      const key = await site.create(body)
+      const followers = [await new Follower(site.client, key.id).begin()]
+      const live = await LiveProcess.open(site, key)
+      const typing = async () => {
+        for (let round = 0; round < 4; round += 1) {
+          type(live, round)
+          await live.flush()
         }
-        const writing = async (edits: Edit[], index: number) => {
-          const follower = await new Follower(site.client, key.id).begin()
-          followers.push(follower)
-          await site.write(key, (current) => edited(current, edits, 1000 * (index + 1)))
-          await follower.follow(1)
-        }
-        await Promise.all([typing(), ...history.map(writing)])
-        const { manifest } = await new Follower(site.client, key.id).begin()
-        for (const follower of followers) {
-          while (typeof (await follower.follow(2)) !== 'number');
-          t.strictSame(follower.manifest, manifest)
-        }
-      }),
-      runsTimes(1 / 20),
-    )
-  },
-)
+      }
+      const writing = async (edits: Edit[], index: number) => {
+        const follower = await new Follower(site.client, key.id).begin()
+        followers.push(follower)
+        await site.write(key, (current) => edited(current, edits, 1000 * (index + 1)))
+        await follower.follow(1)
+      }
+      await Promise.all([typing(), ...history.map(writing)])
+      const { manifest } = await new Follower(site.client, key.id).begin()
+      for (const follower of followers) {
+        while (typeof (await follower.follow(2)) !== 'number');
+        t.strictSame(follower.manifest, manifest)
+      }
+    }),
+    runsTimes(1 / 20),
+  )
+})
 
 function type(live: LiveProcess, round: number): void {
   try {

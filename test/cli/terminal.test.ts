@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { columnsOf, jsonText, manyLines, oneLine } from '../../shared/cli/terminal/terminal-text.ts'
+import { anyCharacter } from '../support/any-character.ts'
 import { commandLine } from '../support/command-line.ts'
 import { compiledCode, root } from '../support/processes.ts'
 import { sharedService } from '../support/service.ts'
@@ -33,7 +34,7 @@ t.test('no character of a text can command a terminal', async (t) => {
   t.strictSame(JSON.parse(jsonText({ [hostile]: hostile }, 2)), { [hostile]: hostile })
   t.notMatch(jsonText({ [hostile]: [hostile, '\u007f\u2028'] }, 2), dangerous)
   fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), (anything) => {
+    fc.property(fc.string({ unit: anyCharacter }), (anything) => {
       const shown = [oneLine(anything), manyLines(anything), jsonText([anything], 1)]
       return !shown.some((text) => dangerous.test(text)) && JSON.parse(jsonText([anything]))[0] === anything
     }),

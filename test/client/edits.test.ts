@@ -60,26 +60,23 @@ t.test('nobody loses a word when writers edit the same blocks over a faulty netw
   )
 })
 
-t.test(
-  'an edit of one block is not disturbed by edits elsewhere, and starts over when the block has changed',
-  async (t) => {
-    const id = await make('one', 'two', 'three')
-    const seen: string[] = []
-    let other = ['elsewhere', 'here']
-    const { changedBlockIds } = await kb.edit(id, async (block) => {
-      if (block.position !== 1) return undefined
-      seen.push(block.text)
-      const [next] = other
-      other = other.slice(1)
-      if (next === 'elsewhere') await kb.edit(id, ({ position }) => (position === 0 ? withText('uno') : undefined))
-      if (seen.length === 1) await kb.edit(id, ({ position }) => (position === 1 ? withText('dos') : undefined))
-      return withText(`${block.text}!`)
-    })
-    t.strictSame(seen, ['two', 'dos'])
-    t.strictSame(await texts(id), ['uno', 'dos!', 'three'])
-    t.equal(changedBlockIds.length, 1)
-  },
-)
+t.test('an edit of one block is not disturbed elsewhere, and starts over when the block has changed', async (t) => {
+  const id = await make('one', 'two', 'three')
+  const seen: string[] = []
+  let other = ['elsewhere', 'here']
+  const { changedBlockIds } = await kb.edit(id, async (block) => {
+    if (block.position !== 1) return undefined
+    seen.push(block.text)
+    const [next] = other
+    other = other.slice(1)
+    if (next === 'elsewhere') await kb.edit(id, ({ position }) => (position === 0 ? withText('uno') : undefined))
+    if (seen.length === 1) await kb.edit(id, ({ position }) => (position === 1 ? withText('dos') : undefined))
+    return withText(`${block.text}!`)
+  })
+  t.strictSame(seen, ['two', 'dos'])
+  t.strictSame(await texts(id), ['uno', 'dos!', 'three'])
+  t.equal(changedBlockIds.length, 1)
+})
 
 t.test('an edit of more blocks than one write takes changes each of them once', async (t) => {
   const id = await make(...Array.from({ length: 230 }, (_, index) => `p${index}`))

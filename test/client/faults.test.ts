@@ -116,27 +116,24 @@ t.test('a guarded write whose answer was lost says so when its repetition is a c
   await t.rejects(again, { code: 'version_conflict', outcomeUnknown: false })
 })
 
-t.test(
-  'repetitions end: by their number, by the signal of the caller, and when the service asks for too long',
-  async (t) => {
-    const { kb, proxy } = await connect(t, 3)
-    proxy.choose = () => ({ kind: 'answer', status: 503 })
-    await t.rejects(kb.api.GET('/me'), { status: 503, code: 'unexpected_answer', outcomeUnknown: false })
-    t.equal(proxy.seen.length, 4)
-    proxy.choose = () => ({ kind: 'answer', status: 429, headers: { 'retry-after': '3600' } })
-    await t.rejects(kb.api.GET('/me'), { code: 'unexpected_answer', retryAfter: 3600 })
-    t.equal(proxy.seen.length, 5)
-    proxy.choose = () => ({ kind: 'delay', ms: 60_000 })
-    const reason = new Error('enough')
-    await t.rejects(kb.api.GET('/me', { signal: AbortSignal.abort(reason) }), reason)
-    t.equal(proxy.seen.length, 5, 'an aborted call sends nothing')
-    const control = new AbortController()
-    const call = kb.api.GET('/me', { signal: control.signal })
-    setTimeout(() => control.abort(reason), 50)
-    await t.rejects(call, reason)
-    await t.rejects(kb.api.GET('/me', { timeout: 50, maxRetries: 0 }), { code: 'timeout', status: undefined })
-  },
-)
+t.test('repetitions end: by number, by the signal of the caller, and when the service asks for too long', async (t) => {
+  const { kb, proxy } = await connect(t, 3)
+  proxy.choose = () => ({ kind: 'answer', status: 503 })
+  await t.rejects(kb.api.GET('/me'), { status: 503, code: 'unexpected_answer', outcomeUnknown: false })
+  t.equal(proxy.seen.length, 4)
+  proxy.choose = () => ({ kind: 'answer', status: 429, headers: { 'retry-after': '3600' } })
+  await t.rejects(kb.api.GET('/me'), { code: 'unexpected_answer', retryAfter: 3600 })
+  t.equal(proxy.seen.length, 5)
+  proxy.choose = () => ({ kind: 'delay', ms: 60_000 })
+  const reason = new Error('enough')
+  await t.rejects(kb.api.GET('/me', { signal: AbortSignal.abort(reason) }), reason)
+  t.equal(proxy.seen.length, 5, 'an aborted call sends nothing')
+  const control = new AbortController()
+  const call = kb.api.GET('/me', { signal: control.signal })
+  setTimeout(() => control.abort(reason), 50)
+  await t.rejects(call, reason)
+  await t.rejects(kb.api.GET('/me', { timeout: 50, maxRetries: 0 }), { code: 'timeout', status: undefined })
+})
 
 t.test('what is no answer of the service is never taken for one', async (t) => {
   const { kb, proxy } = await connect(t, 0)

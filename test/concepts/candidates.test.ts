@@ -14,10 +14,7 @@ t.test('title and link texts become candidates, and nothing becomes a concept by
   const document = await write(
     ada,
     `See the [Event **Loop**](https://a.test) and [event  loop](b.md) or ![pic](c.png).`,
-    {
-      knowledge_base_id: base,
-      title: 'Node Handbook',
-    },
+    { knowledge_base_id: base, title: 'Node Handbook' },
   )
   const reply = await extract(ada, document.id)
   t.equal(reply.status, 201)
@@ -65,17 +62,9 @@ t.test('title and link texts become candidates, and nothing becomes a concept by
 t.test('addresses, numbers and endless texts are no candidates', async (t) => {
   const { ada, base } = await start()
   const links = [
-    '[https://a.test/x](https://a.test/x)',
-    '<https://b.test>',
-    'www.c.test',
-    '[www.d.test/y](e.md)',
-    'mail@f.test',
-    '[notes/g.md](notes/g.md)',
-    '[42](h.md)',
-    `[${'x'.repeat(201)}](i.md)`,
-    `[${'漢'.repeat(200)}](j.md)`,
-    '[![badge](k.svg)](l.md)',
-    '[Version 2](m.md)',
+    ...['[https://a.test/x](https://a.test/x)', '<https://b.test>', 'www.c.test', '[www.d.test/y](e.md)'],
+    ...['mail@f.test', '[notes/g.md](notes/g.md)', '[42](h.md)', `[${'x'.repeat(201)}](i.md)`],
+    ...[`[${'漢'.repeat(200)}](j.md)`, '[![badge](k.svg)](l.md)', '[Version 2](m.md)'],
   ]
   const { id } = await write(ada, links.join('\n\n'), { knowledge_base_id: base, title: 'T'.repeat(201) })
   const { candidates } = (await extract(ada, id)).body.data
@@ -143,11 +132,7 @@ t.test('a candidate that is folded gives a concept an alias and evidence', async
   t.equal(same.suggested_concept_id, concept)
   t.equal(alias.suggested_concept_id, concept)
   t.equal(loop.suggested_concept_id, null)
-  refused(t, await accept(ada, same), {
-    status: 409,
-    code: 'concept_name_conflict',
-    details: { concept_id: concept },
-  })
+  refused(t, await accept(ada, same), { status: 409, code: 'concept_name_conflict', details: { concept_id: concept } })
   const folded = await accept(ada, loop, { concept_id: concept })
   t.match(folded.body.data.concept, {
     id: concept,

@@ -278,11 +278,7 @@ t.test('evidence says whether it still stands', async (t) => {
   refused(
     t,
     await guarded(ada, `/concepts/${id}/sources`, { document_id: document.id, source_version: document.version }),
-    {
-      status: 409,
-      code: 'evidence_changed',
-      details: { provided: document.version, current_version: version },
-    },
+    { status: 409, code: 'evidence_changed', details: { provided: document.version, current_version: version } },
   )
   refused(t, await guarded(ada, `/concepts/${id}/sources`, { document_id: document.id, block_id: two }), {
     status: 404,

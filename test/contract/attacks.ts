@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import Type, { type TSchema } from 'typebox'
 import type { Route } from '../../api/http/route.ts'
+import { anyCharacter } from '../support/any-character.ts'
 import { form, type Part } from '../support/attachments.ts'
 import { bodyOf, partsOf, pathOf } from './fixtures.ts'
 import type { Fixture } from './resources.ts'
@@ -65,7 +66,7 @@ const hostileText = fc.oneof(
     '__proto__',
     'constructor',
   ),
-  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.string({ unit: anyCharacter, maxLength: 40 }),
 )
 
 const hostileNumber = fc.oneof(
@@ -145,41 +146,15 @@ const times = ['0', '1732233600000', '2024-02-29', '2024-01-01T00:00:00Z', '2757
 const queries = [
   ...['marker', 'mark', 'x', 'x x x', '"x"', '"x', '""', '-', '--', '-x', '-"x"', 'x -x', 'x -"x y"', 'x -', '-x -y'],
   ...['OR', 'x OR', 'OR x', 'x OR y', 'x OR OR y', 'x OR -y', 'x OR y z', 'x or y', 'NOT x', 'x AND y'],
-  ...['title:x', 'title:', 'title:"x y"', '-title:x', 'title:x*', 'Title:x', 'title:title:x', 'body:x'],
-  ...[
-    'x*',
-    'ma*',
-    '*',
-    '**',
-    '"ma*"',
-    '-ma*',
-    'x -ma*',
-    'ma*rker',
-    '日*',
-    '日',
-    'ไ*',
-    '👩*',
-    'C++*',
-    'src/li*',
-    'v2.*',
-  ],
+  ...['title:x', 'title:', 'title:"x y"', '-title:x', 'title:x*', 'Title:x', 'title:title:x', 'body:x', 'x*', 'ma*'],
+  ...['*', '**', '"ma*"', '-ma*', 'x -ma*', 'ma*rker', '日*', '日', 'ไ*', '👩*', 'C++*', 'src/li*', 'v2.*'],
   ...['(x OR y) z', 'x~', 'x^2', "x & y | !z:*A<->'b'", '\\', '\u0301x', 'x\u00ad', '%_', 'ﬁ', 'ß*', 'fetchUser_v2'],
   ...['a-b-c', 'v2.1.0', 'x '.repeat(100).trim(), '-x '.repeat(60).trim(), 'a*b*'.repeat(20), `${'x OR '.repeat(30)}x`],
 ]
 
 const headerText = fc.oneof(
   fc.constantFrom(
-    '*',
-    '""',
-    '"x"',
-    'W/"x"',
-    'sha256:00',
-    '"sha256:',
-    ',',
-    '"a", "b"',
-    '\u00e9',
-    'x'.repeat(129),
-    'key',
+    ...['*', '""', '"x"', 'W/"x"', 'sha256:00', '"sha256:', ',', '"a", "b"', '\u00e9', 'x'.repeat(129), 'key'],
   ),
   fc.stringMatching(/^[\x21-\x7e]{1,40}$/),
 )
@@ -194,12 +169,8 @@ const hostileHeaders = fc
       'user-agent': headerText,
       accept: fc.constantFrom('*/*', 'text/html', 'application/json', ';;;', ''),
       'content-type': fc.constantFrom(
-        'application/json; charset=utf-16',
-        'application/json; charset=nonsense',
-        'application/vnd.svc.document+json',
-        'text/plain',
-        'multipart/form-data',
-        ';',
+        ...['application/json; charset=utf-16', 'application/json; charset=nonsense'],
+        ...['application/vnd.svc.document+json', 'text/plain', 'multipart/form-data', ';'],
       ),
       'content-encoding': fc.constantFrom('gzip', 'identity', 'nonsense'),
     },

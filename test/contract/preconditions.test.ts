@@ -92,10 +92,7 @@ t.test('guards in header and body must agree', async (t) => {
   t.same(merged([version]).tags, [version])
   t.same(merged([other, version], version).tags, [version])
   t.same(merged('*', version).tags, [version])
-  t.throws(() => merged([other], version), {
-    code: 'precondition_mismatch',
-    details: { header: 'If-Match' },
-  })
+  t.throws(() => merged([other], version), { code: 'precondition_mismatch', details: { header: 'If-Match' } })
   t.throws(() => merged([version], 'xx'), { code: 'invalid_precondition' })
 })
 

@@ -1,10 +1,10 @@
 import { sql } from 'slonik'
 import { Client } from '../support/client.ts'
-import { startTestService } from '../support/service.ts'
+import { sharedService, startTestService } from '../support/service.ts'
 import { t } from '../support/tap.ts'
 
 t.test('a caller sees what is left and is stopped at the limit with a time to come back', async (t) => {
-  const { signUp } = await startTestService(t, { RATE_READ_PER_MIN: '3', RATE_WRITE_PER_MIN: '2' })
+  const { signUp } = await sharedService({ RATE_READ_PER_MIN: '3', RATE_WRITE_PER_MIN: '2' })
   const client = await signUp()
   for (const remaining of ['2', '1', '0']) {
     const { status, headers } = await client.get('/me')
@@ -23,7 +23,7 @@ t.test('a caller sees what is left and is stopped at the limit with a time to co
 })
 
 t.test('refused calls count and say so as well', async (t) => {
-  const { signUp } = await startTestService(t, { RATE_WRITE_PER_MIN: '2' })
+  const { signUp } = await sharedService({ RATE_WRITE_PER_MIN: '2' })
   const client = await signUp({ scopes: 'read_only' })
   const first = await client.post('/knowledge-bases', { name: 'x' })
   t.equal(first.status, 403)
@@ -33,7 +33,7 @@ t.test('refused calls count and say so as well', async (t) => {
 })
 
 t.test('one token never uses up the calls of another', async (t) => {
-  const { signUp } = await startTestService(t, { RATE_READ_PER_MIN: '1' })
+  const { signUp } = await sharedService({ RATE_READ_PER_MIN: '1' })
   const [client, other] = [await signUp(), await signUp()]
   await client.get('/me')
   t.equal((await client.get('/me')).status, 429)
@@ -41,7 +41,7 @@ t.test('one token never uses up the calls of another', async (t) => {
 })
 
 t.test('calls that arrive together are not granted more than the limit', async (t) => {
-  const { signUp } = await startTestService(t, { RATE_READ_PER_MIN: '10' })
+  const { signUp } = await sharedService({ RATE_READ_PER_MIN: '10' })
   const client = await signUp()
   const replies = await Promise.all(Array.from({ length: 40 }, () => client.get('/me')))
   t.equal(replies.filter(({ status }) => status === 200).length, 10)
@@ -76,14 +76,14 @@ t.test('whoever tries tokens is stopped by address', async (t) => {
 })
 
 t.test('a limit of zero means none', async (t) => {
-  const { signUp } = await startTestService(t, { RATE_READ_PER_MIN: '0' })
+  const { signUp } = await sharedService({ RATE_READ_PER_MIN: '0' })
   const { status, headers } = await (await signUp()).get('/me')
   t.equal(status, 200)
   t.notOk(headers.get('x-ratelimit-limit'))
 })
 
 t.test('nobody escapes the limits by making more tokens', async (t) => {
-  const { signUp } = await startTestService(t, { RATE_READ_PER_MIN: '4', RATE_USER_FACTOR: '2' })
+  const { signUp } = await sharedService({ RATE_READ_PER_MIN: '4', RATE_USER_FACTOR: '2' })
   const email = 'ada@example.test'
   const tokens = [await signUp({ email }), await signUp({ email }), await signUp({ email })]
   const stranger = await signUp()
@@ -97,15 +97,15 @@ t.test('nobody escapes the limits by making more tokens', async (t) => {
 })
 
 t.test('a caller is told of the limit that comes first', async (t) => {
-  const { signUp } = await startTestService(t, { RATE_READ_PER_MIN: '4', RATE_USER_FACTOR: '1' })
-  const email = 'ada@example.test'
+  const { signUp } = await sharedService({ RATE_READ_PER_MIN: '4', RATE_USER_FACTOR: '1' })
+  const email = 'bob@example.test'
   const [first, second] = [await signUp({ email }), await signUp({ email })]
   for (const remaining of ['3', '2']) t.equal((await first.get('/me')).headers.get('x-ratelimit-remaining'), remaining)
   t.equal((await second.get('/me')).headers.get('x-ratelimit-remaining'), '1')
 })
 
 t.test('a factor of zero leaves each token its own limit', async (t) => {
-  const { signUp } = await startTestService(t, { RATE_READ_PER_MIN: '1', RATE_USER_FACTOR: '0' })
+  const { signUp } = await sharedService({ RATE_READ_PER_MIN: '1', RATE_USER_FACTOR: '0' })
   const email = 'ada@example.test'
   for (const client of [await signUp({ email }), await signUp({ email })]) {
     t.equal((await client.get('/me')).status, 200)

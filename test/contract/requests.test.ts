@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { sql } from 'slonik'
 import { routes } from '../../api/routes/routes.ts'
 import { Client } from '../support/client.ts'
-import { startTestService } from '../support/service.ts'
+import { sharedService, startTestService } from '../support/service.ts'
 import { t } from '../support/tap.ts'
 import { createFixture, pathOf, queryOf, withModel } from './fixtures.ts'
 
@@ -102,7 +102,7 @@ t.test('a page of any origin can call the API and read its headers, but never wi
 })
 
 t.test('an operator can name the origins that may call the API', async (t) => {
-  const { signUp } = await startTestService(t, { CORS_ALLOWED_ORIGINS: 'https://a.example,https://b.example' })
+  const { signUp } = await sharedService({ CORS_ALLOWED_ORIGINS: 'https://a.example,https://b.example' })
   const client = await signUp()
   const allowed = await client.get('/me', { origin: 'https://b.example' })
   t.equal(allowed.headers.get('access-control-allow-origin'), 'https://b.example')
@@ -111,7 +111,7 @@ t.test('an operator can name the origins that may call the API', async (t) => {
 })
 
 t.test('a body that is no JSON object of an accepted type is refused with the reason', async (t) => {
-  const { signUp } = await startTestService(t, { BODY_MAX_BYTES: '2048' })
+  const { signUp } = await sharedService({ BODY_MAX_BYTES: '2048' })
   const client = await signUp()
   const send = (raw: string | Uint8Array, type = 'application/json') =>
     client.call('POST', '/knowledge-bases', { raw, headers: { 'content-type': type } })
@@ -136,7 +136,7 @@ t.test('a body that is no JSON object of an accepted type is refused with the re
 })
 
 t.test('a large body is refused even when no length announces it', async (t) => {
-  const { signUp } = await startTestService(t, { BODY_MAX_BYTES: '2048' })
+  const { signUp } = await sharedService({ BODY_MAX_BYTES: '2048' })
   const { origin, token } = await signUp()
   const reply = await fetch(`${origin}/api/v1/knowledge-bases`, {
     method: 'POST',
@@ -275,7 +275,7 @@ t.test('no answer tells which software it comes from, and browsers are told to b
 
 t.test('a service behind TLS keeps browsers there, and one without it does not lock them out', async (t) => {
   const headersOf = async (origin: string) => {
-    const { signUp } = await startTestService(t, { PUBLIC_ORIGIN: origin })
+    const { signUp } = await sharedService({ PUBLIC_ORIGIN: origin })
     const { headers } = await (await signUp()).get('/me')
     return {
       transport: headers.get('strict-transport-security'),

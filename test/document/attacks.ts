@@ -4,22 +4,9 @@ import { h, node, p, text } from './build.ts'
 const scripts = ['alert(1)', '\nalert(1)', 'alert`1`', '//%0aalert(1)']
 // Characters that browsers skip or decode in the scheme of an address, and schemes that could run something.
 const schemes = [
-  'javascript:',
-  'JaVaScRiPt:',
-  ' javascript:',
-  '\u0001javascript:',
-  'java\tscript:',
-  'java\nscript:',
-  'java\rscript:',
-  'javascript\u200b:',
-  '\ufeffjavascript:',
-  'vbscript:',
-  'data:text/html,',
-  'data:image/svg+xml,',
-  'feed:javascript:',
-  'jar:',
-  'file:',
-  'blob:',
+  ...['javascript:', 'JaVaScRiPt:', ' javascript:', '\u0001javascript:', 'java\tscript:', 'java\nscript:'],
+  ...['java\rscript:', 'javascript\u200b:', '\ufeffjavascript:', 'vbscript:', 'data:text/html,', 'data:image/svg+xml,'],
+  ...['feed:javascript:', 'jar:', 'file:', 'blob:'],
 ]
 
 /** Addresses that would run a script if a renderer let them through. */

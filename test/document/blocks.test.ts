@@ -160,10 +160,7 @@ t.test('a batch is applied in order or not at all, its hashes held against the b
         { op: 'delete', block_id: id(document, 0) },
         { op: 'delete', block_id: id(document, 1), if_match: hash },
       ]),
-    {
-      code: 'version_conflict',
-      details: { operation_index: 1, block_id: id(document, 1) },
-    },
+    { code: 'version_conflict', details: { operation_index: 1, block_id: id(document, 1) } },
   )
   t.throws(
     () =>
@@ -171,10 +168,7 @@ t.test('a batch is applied in order or not at all, its hashes held against the b
         { op: 'delete', block_id: id(document, 0) },
         { op: 'delete', block_id: id(document, 0) },
       ]),
-    {
-      code: 'block_not_found',
-      details: { operation_index: 1 },
-    },
+    { code: 'block_not_found', details: { operation_index: 1 } },
   )
 })
 
@@ -241,10 +235,7 @@ t.test('heading paths are the same in whatever order they are asked for', async 
       fc.constant(p('x')),
       fc.nat(5).map((level) => h(level + 1, `level ${level}`)),
     ),
-    {
-      minLength: 1,
-      maxLength: 30,
-    },
+    { minLength: 1, maxLength: 30 },
   )
   fc.assert(
     fc.property(blocks, fc.array(fc.nat(29), { maxLength: 8 }), (content, asked) => {

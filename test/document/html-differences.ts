@@ -55,9 +55,7 @@ export const differences: { [name: string]: Difference } = {
   },
   'table head': { ours: strip(/<\/?tbody>/g), reference: strip(/<\/?(thead|tbody)>/g) },
   'paragraphs in items and cells': { ours: unwrapParagraphs, reference: unwrapParagraphs },
-  'a line break alone': {
-    reference: (html) => html.replace(/<div data-type="html"><br>\s*<\/div>/g, '<p><br>\n</p>'),
-  },
+  'a line break alone': { reference: (html) => html.replace(/<div data-type="html"><br>\s*<\/div>/g, '<p><br>\n</p>') },
   'order of attributes': { ours: sortAttributes, reference: sortAttributes },
   'marks are a set': { ours: flattenMarks, reference: flattenMarks },
   'white space between blocks': { ours: tidy, reference: tidy },

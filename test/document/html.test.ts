@@ -81,16 +81,7 @@ t.test('HTML that is long, but not deep, keeps its tags', async (t) => {
 
 t.test('no tag grows to many times its length', async (t) => {
   for (const tag of [
-    '<a>',
-    '<p>',
-    '<b>',
-    '<img>',
-    '<a rel=x>',
-    '<i title>',
-    '<mark style=color:red>',
-    '<br>',
-    '&',
-    '<',
+    ...['<a>', '<p>', '<b>', '<img>', '<a rel=x>', '<i title>', '<mark style=color:red>', '<br>', '&', '<'],
   ]) {
     const { length } = sanitizeHtml(tag.repeat(300))
     t.ok(length < 300 * 6 * tag.length, `${tag} became ${length / 300} characters`)
@@ -118,28 +109,11 @@ t.test('a colour in raw HTML stays, whatever stands around it, and nothing else 
 t.test('no mixture of tags, however deep, renders anything that runs', async () => {
   const part = fc.oneof(
     fc.constantFrom(
-      '<div>',
-      '<svg>',
-      '<math>',
-      '<mi>',
-      '<b',
-      ' title="',
-      "'",
-      '>',
-      '</',
-      '<script>',
-      '</script>',
-      '<!--',
+      ...['<div>', '<svg>', '<math>', '<mi>', '<b', ' title="', "'", '>', '</', '<script>', '</script>', '<!--'],
     ),
     fc.constantFrom('-->', '<style>', '</style>', '<![CDATA[', ']]>', '<textarea>', '<xmp>', '<iframe>', '<noscript>'),
     fc.constantFrom(
-      '<foreignObject>',
-      '<a href=javascript:x>',
-      '<img src=x onerror=x>',
-      '&lt;',
-      '<template>',
-      '<p>',
-      'x',
+      ...['<foreignObject>', '<a href=javascript:x>', '<img src=x onerror=x>', '&lt;', '<template>', '<p>', 'x'],
     ),
   )
   const run = fc

@@ -105,15 +105,7 @@ t.test('prices stay text, formulas and highlights are read, and none of them tur
   reads('$a\\$b$', p(math('a\\$b')))
   reads('==a **b**, c==', p(text('a ', 'highlight'), text('b', 'bold', 'highlight'), text(', c', 'highlight')))
   for (const literal of [
-    '$5 and $6',
-    '$5/$6',
-    '$ x$',
-    '$x $',
-    'a $b\nc$',
-    '$x$5',
-    'x == a==',
-    'a == b == c',
-    'x ==a',
+    ...['$5 and $6', '$5/$6', '$ x$', '$x $', 'a $b\nc$', '$x$5', 'x == a==', 'a == b == c', 'x ==a'],
   ]) {
     reads(literal, p(literal))
     writes(`${literal}\n`, p(literal))
@@ -126,13 +118,8 @@ t.test('prices stay text, formulas and highlights are read, and none of them tur
 
 t.test('Markdown is written as people write it, without character references', async (t) => {
   for (const markdown of [
-    '**a `code` b**\n',
-    '*`gray` is meant*\n',
-    '**[see `a`](/b) for more**\n',
-    'x <br> y\n',
-    'x<br>\ny\n',
-    '***both***\n',
-    '- a\n- b\n  - c\n',
+    ...['**a `code` b**\n', '*`gray` is meant*\n', '**[see `a`](/b) for more**\n', 'x <br> y\n', 'x<br>\ny\n'],
+    ...['***both***\n', '- a\n- b\n  - c\n'],
   ]) {
     const { result, warnings } = fromMarkdown(markdown)
     t.equal(toMarkdown(result, { anchors: false }).markdown, markdown)
@@ -247,26 +234,20 @@ t.test('a raw tag that could be taken for a mark is never changed in silence', a
   t.match(warnings, [{ code: 'node_simplified' }])
 })
 
-t.test(
-  'frontmatter with a line of dashes or carriage returns survives a write-back of anchored Markdown',
-  async (t) => {
-    for (const yaml of ['a: |\n  x\n---\nb: 1', 'a: 1\r\nb: 2', 'a: |\r\n---\r\n', '---']) {
-      const stored = doc(node('frontmatter', { yaml }), p('x'), node('codeBlock', { language: 'yaml' }, 'c: 1'))
-      const { markdown } = toMarkdown(stored, { anchors: true })
-      t.strictSame(fromMarkdown(markdown, { stored }).result, stored, JSON.stringify(yaml))
-    }
-  },
-)
-
-t.test(
-  'frontmatter that is written as code stays frontmatter when it is edited there, and only at the start',
-  async (t) => {
-    const stored = doc(node('frontmatter', { yaml: 'a: 1\n---\nb: 1' }), p('x'))
-    const { id } = at(stored, 0).attrs
+t.test('frontmatter with lines of dashes or carriage returns survives a write-back of anchored Markdown', async (t) => {
+  for (const yaml of ['a: |\n  x\n---\nb: 1', 'a: 1\r\nb: 2', 'a: |\r\n---\r\n', '---']) {
+    const stored = doc(node('frontmatter', { yaml }), p('x'), node('codeBlock', { language: 'yaml' }, 'c: 1'))
     const { markdown } = toMarkdown(stored, { anchors: true })
-    const edited = fromMarkdown(markdown.replace('b: 1', 'b: 2'), { stored }).result
-    t.match(at(edited, 0), { type: 'frontmatter', attrs: { id, yaml: 'a: 1\n---\nb: 2' } })
-    const below = fromMarkdown(`first\n\n${markdown}`, { stored }).result
-    t.match(at(below, 1), { type: 'codeBlock', attrs: { id, language: 'yaml' } })
-  },
-)
+    t.strictSame(fromMarkdown(markdown, { stored }).result, stored, JSON.stringify(yaml))
+  }
+})
+
+t.test('frontmatter that is written as code stays frontmatter when edited there, only at the start', async (t) => {
+  const stored = doc(node('frontmatter', { yaml: 'a: 1\n---\nb: 1' }), p('x'))
+  const { id } = at(stored, 0).attrs
+  const { markdown } = toMarkdown(stored, { anchors: true })
+  const edited = fromMarkdown(markdown.replace('b: 1', 'b: 2'), { stored }).result
+  t.match(at(edited, 0), { type: 'frontmatter', attrs: { id, yaml: 'a: 1\n---\nb: 2' } })
+  const below = fromMarkdown(`first\n\n${markdown}`, { stored }).result
+  t.match(at(below, 1), { type: 'codeBlock', attrs: { id, language: 'yaml' } })
+})

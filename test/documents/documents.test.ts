@@ -217,12 +217,7 @@ t.test('a change of metadata changes what it names and nothing else', async (t) 
   const members = { title: ' New ', heading_numbered: true, background_color: 'red', collapsed_block_ids: ['a'] }
   const patched = await ada.patch(`/documents/${id}`, members)
   t.equal(patched.headers.get('etag'), null)
-  t.strictSame(patched.body.data, {
-    ...before,
-    ...members,
-    title: 'New',
-    updated_at: patched.body.data.updated_at,
-  })
+  t.strictSame(patched.body.data, { ...before, ...members, title: 'New', updated_at: patched.body.data.updated_at })
   t.ok(patched.body.data.updated_at >= before.updated_at)
   t.equal(patched.body.data.version, version, 'metadata are no part of the version')
   t.strictSame((await ada.get(`/documents/${id}`)).body.data, patched.body.data)

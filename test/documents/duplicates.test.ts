@@ -65,12 +65,8 @@ t.test('links to own blocks lead to the blocks of the duplicate, and all other l
   const id = `doc_links-${Math.random().toString(36).slice(2)}`
   const item = { ...p('item'), attrs: { id: nested } }
   const links = [
-    `svc://doc/${id}#block=${nested}`,
-    `svc://doc/${id}#block=${own}`,
-    `svc://doc/${id}#block=${blockId('FF')}`,
-    `svc://doc/${id}`,
-    `svc://doc/${other.id}#block=${own}`,
-    'https://example.test/#block=1',
+    ...[`svc://doc/${id}#block=${nested}`, `svc://doc/${id}#block=${own}`, `svc://doc/${id}#block=${blockId('FF')}`],
+    ...[`svc://doc/${id}`, `svc://doc/${other.id}#block=${own}`, 'https://example.test/#block=1'],
   ]
   const blocks = [p(...links.map(link)), { ...h(1, 'Own'), attrs: { id: own, level: 1 } }, ul(item)]
   await make(ada, blocks, { id })

@@ -7,19 +7,12 @@ import { linesOf, type Measured } from './measurer.ts'
 type Bounded = { entries: readonly string[]; code?: readonly string[]; family?: string; bound: string }
 
 const parser = [
-  'mdast-util-from-markdown/lib/index.js',
-  'micromark/lib/initialize/document.js',
-  'micromark-core-commonmark/lib/attention.js',
-  'micromark-core-commonmark/lib/code-text.js',
-  'micromark-core-commonmark/lib/html-text.js',
-  'micromark-core-commonmark/lib/label-end.js',
-  'micromark-extension-gfm-footnote/lib/syntax.js',
-  'micromark-extension-gfm-strikethrough/lib/syntax.js',
-  'micromark-extension-gfm-autolink-literal/lib/syntax.js',
-  'micromark-extension-math/lib/math-text.js',
-  'micromark-util-edit-map/index.js',
-  'micromark-util-character/index.js',
-  'micromark-util-chunked/index.js',
+  ...['mdast-util-from-markdown/lib/index.js', 'micromark/lib/initialize/document.js'],
+  ...['micromark-core-commonmark/lib/attention.js', 'micromark-core-commonmark/lib/code-text.js'],
+  ...['micromark-core-commonmark/lib/html-text.js', 'micromark-core-commonmark/lib/label-end.js'],
+  ...['micromark-extension-gfm-footnote/lib/syntax.js', 'micromark-extension-gfm-strikethrough/lib/syntax.js'],
+  ...['micromark-extension-gfm-autolink-literal/lib/syntax.js', 'micromark-extension-math/lib/math-text.js'],
+  ...['micromark-util-edit-map/index.js', 'micromark-util-character/index.js', 'micromark-util-chunked/index.js'],
 ]
 
 /** The code that could not be made linear, each with the bound that replaces linearity. */

@@ -1,13 +1,7 @@
 import * as encoding from 'lib0/encoding'
 
 /** A struct of an update: its content, and what is around it. Without neighbours it stands in the root. */
-export type UpdateStruct = {
-  content: Content
-  origin?: Id
-  rightOrigin?: Id
-  parent?: Id | string
-  key?: string
-}
+export type UpdateStruct = { content: Content; origin?: Id; rightOrigin?: Id; parent?: Id | string; key?: string }
 type Id = readonly [client: number, clock: number]
 type Content =
   | { text: string }

@@ -92,9 +92,7 @@ t.test('what nobody waits for any more leaves the queue', async (t) => {
   let end = () => {}
   const busy = ask(turns, 'ada', () => new Promise<void>((resolve) => (end = resolve)))
   const gone = new AbortController()
-  const left = onBehalfOf('bob', () => turns.run(async () => t.fail()), {
-    signal: gone.signal,
-  })
+  const left = onBehalfOf('bob', () => turns.run(async () => t.fail()), { signal: gone.signal })
   await settled()
   gone.abort(new Error('gone'))
   await t.rejects(left, /gone/)

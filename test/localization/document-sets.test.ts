@@ -170,25 +170,22 @@ t.test('a copied structure has the source’s blocks and attributes, new ids and
   t.equal(again.body.data.version, copy.version, 'the copy is in normal form')
 })
 
-t.test(
-  'a copy shows the pictures of its source, dead ones included, and keeps the others from being deleted',
-  async (t) => {
-    const { id } = await make(ada, [p('one')])
-    const [kept, lost] = [await uploaded(ada, { documentId: id }), await uploaded(ada, { documentId: id })]
-    const picture = (attachmentId: string) => node('image', { attachmentId })
-    await put(ada, id, [picture(kept), picture(lost)])
-    await put(ada, id, [picture(kept)])
-    t.equal((await ada.delete(`/attachments/${lost}`)).status, 204)
-    t.equal((await ada.post(`/documents/${id}/versions/2/rollback`, undefined, { 'if-match': '*' })).status, 200)
-    const set = await activate(ada, id, { source_locale: 'en', target_locales: ['fr'], create_mode: 'copy_structure' })
-    const french = set.variants[1].id
-    const shown = (await bodyOf(ada, french)).blocks.map(({ attrs }) => attrs['attachmentId'])
-    t.strictSame(shown, [kept, lost])
-    const reply = await ada.delete(`/attachments/${kept}`)
-    t.match(reply, { status: 409, body: { error: { code: 'attachment_referenced' } } })
-    t.strictSame([...reply.body.error.details.document_ids].sort(), [id, french].sort())
-  },
-)
+t.test('a copy shows the pictures of its source, dead ones too, and keeps the others from being deleted', async (t) => {
+  const { id } = await make(ada, [p('one')])
+  const [kept, lost] = [await uploaded(ada, { documentId: id }), await uploaded(ada, { documentId: id })]
+  const picture = (attachmentId: string) => node('image', { attachmentId })
+  await put(ada, id, [picture(kept), picture(lost)])
+  await put(ada, id, [picture(kept)])
+  t.equal((await ada.delete(`/attachments/${lost}`)).status, 204)
+  t.equal((await ada.post(`/documents/${id}/versions/2/rollback`, undefined, { 'if-match': '*' })).status, 200)
+  const set = await activate(ada, id, { source_locale: 'en', target_locales: ['fr'], create_mode: 'copy_structure' })
+  const french = set.variants[1].id
+  const shown = (await bodyOf(ada, french)).blocks.map(({ attrs }) => attrs['attachmentId'])
+  t.strictSame(shown, [kept, lost])
+  const reply = await ada.delete(`/attachments/${kept}`)
+  t.match(reply, { status: 409, body: { error: { code: 'attachment_referenced' } } })
+  t.strictSame([...reply.body.error.details.document_ids].sort(), [id, french].sort())
+})
 
 t.test('translations are added by any member, once for each locale', async (t) => {
   const { id } = await make(ada, [p('one')], { title: 'Source' })
@@ -257,27 +254,24 @@ t.test('title and workflow status of every member can be changed, and only chang
   }
 })
 
-t.test(
-  'a translation’s title keeps its limit on whichever path it is changed, and an old longer one blocks nothing',
-  async (t) => {
-    const { id } = await make(ada, [p('one')])
-    const french = (await activate(ada, id, { source_locale: 'en', target_locales: ['fr'] })).variants[1].id
-    const viewer = await signUp({ role: 'viewer', workspace: ada.email })
-    for (const client of [ada, viewer]) {
-      const reply = await client.patch(`/documents/${french}`, { title: 'x'.repeat(201) })
-      refused(t, reply, { status: 400, code: 'invalid_request', details: reply.body.error.details })
-      t.match(reply.body.error.details, { fields: [{ path: '/title' }] })
-    }
-    const longest = '👩'.repeat(200)
-    t.match(await ada.patch(`/documents/${french}`, { title: ` ${longest} ` }), { body: { data: { title: longest } } })
-    t.equal((await ada.patch(`/documents/${id}`, { title: 'x'.repeat(500) })).status, 200, 'the source keeps its own')
-    await database.query(sql.unsafe`UPDATE documents SET title = ${'x'.repeat(201)} WHERE id = ${french}`)
-    t.match(await ada.patch(`/documents/${french}`, { heading_numbered: true }), {
-      status: 200,
-      body: { data: { heading_numbered: true, title: 'x'.repeat(201) } },
-    })
-  },
-)
+t.test('a translation’s title keeps its limit on every path, and an old longer one blocks nothing', async (t) => {
+  const { id } = await make(ada, [p('one')])
+  const french = (await activate(ada, id, { source_locale: 'en', target_locales: ['fr'] })).variants[1].id
+  const viewer = await signUp({ role: 'viewer', workspace: ada.email })
+  for (const client of [ada, viewer]) {
+    const reply = await client.patch(`/documents/${french}`, { title: 'x'.repeat(201) })
+    refused(t, reply, { status: 400, code: 'invalid_request', details: reply.body.error.details })
+    t.match(reply.body.error.details, { fields: [{ path: '/title' }] })
+  }
+  const longest = '👩'.repeat(200)
+  t.match(await ada.patch(`/documents/${french}`, { title: ` ${longest} ` }), { body: { data: { title: longest } } })
+  t.equal((await ada.patch(`/documents/${id}`, { title: 'x'.repeat(500) })).status, 200, 'the source keeps its own')
+  await database.query(sql.unsafe`UPDATE documents SET title = ${'x'.repeat(201)} WHERE id = ${french}`)
+  t.match(await ada.patch(`/documents/${french}`, { heading_numbered: true }), {
+    status: 200,
+    body: { data: { heading_numbered: true, title: 'x'.repeat(201) } },
+  })
+})
 
 t.test('paths that name no member are refused', async (t) => {
   const { id } = await make(ada, [p('one')])

@@ -138,12 +138,7 @@ t.test('what a person touched is never written over, and is told why', async (t)
   )
   t.match(await apply(ada, { job: second.id, target }), { body: { data: { skipped: [], applied: [{}, {}] } } })
   t.strictSame(await statusesOf(ada, target), [
-    'manually_edited',
-    'current',
-    'ignored',
-    'current',
-    'machine_translated',
-    'machine_translated',
+    ...['manually_edited', 'current', 'ignored', 'current', 'machine_translated', 'machine_translated'],
   ])
   refused(t, await ada.post(path, { target_locale: 'fr' }), { status: 422, code: 'nothing_to_translate' })
   refused(t, await ada.post(path, { target_locale: 'fr', unit_ids: [id(0)] }), {

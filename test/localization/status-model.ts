@@ -78,12 +78,7 @@ export class TranslationModel {
       if (id !== written.block && !others.some(({ blocks }) => blocks.includes(id))) this.target.delete(id)
     }
     this.target.set(written.block, written.text)
-    Object.assign(unit, {
-      blocks: [written.block],
-      kind: 'machine',
-      baseSource: unit.source,
-      baseTarget: written.text,
-    })
+    Object.assign(unit, { blocks: [written.block], kind: 'machine', baseSource: unit.source, baseTarget: written.text })
   }
 }
 

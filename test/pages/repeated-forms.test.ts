@@ -141,18 +141,15 @@ t.test('a second click on a form that changes or deletes is told what the first 
   }
 })
 
-t.test(
-  'a form that finds the change of somebody else is refused, whatever was sent from the page before',
-  async (t) => {
-    const { ada, visitor, id } = await start()
-    const action = `/d/${id}/organise`
-    const form = hiddenFields(formWithKey(await visitor.get(action), action), action)
-    t.match(await visitor.post(action, { ...form, name: 'Mine' }), { status: 303 })
-    await ada.patch(`/documents/${id}`, { title: 'Theirs' })
-    t.match(await visitor.post(action, { ...form, name: 'Mine again' }), { status: 409 })
-    t.equal((await ada.get(`/documents/${id}`)).body.data.title, 'Theirs')
-  },
-)
+t.test('a form that finds a change of somebody else is refused, whatever was sent from the page before', async (t) => {
+  const { ada, visitor, id } = await start()
+  const action = `/d/${id}/organise`
+  const form = hiddenFields(formWithKey(await visitor.get(action), action), action)
+  t.match(await visitor.post(action, { ...form, name: 'Mine' }), { status: 303 })
+  await ada.patch(`/documents/${id}`, { title: 'Theirs' })
+  t.match(await visitor.post(action, { ...form, name: 'Mine again' }), { status: 409 })
+  t.equal((await ada.get(`/documents/${id}`)).body.data.title, 'Theirs')
+})
 
 async function start(options: { workspace?: string } = {}) {
   const ada = await service.signUp(options)

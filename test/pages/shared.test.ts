@@ -152,20 +152,10 @@ t.test('formulas are shown as formulas, and as they were written where that cann
   t.match(html, 'so <span class="math" dir="ltr"><math><mrow><mi>x</mi><mo>&lt;</mo><mi>y</mi></mrow></math></span>')
   t.match(html, /<math display="block"[^>]*>.*<mtd class="rule-right">/)
   const refused = [
-    '\\unknown{x}',
-    '{',
-    '^',
-    'a_b_c',
-    '\\href{javascript:alert(1)}{x}',
-    '\\includegraphics{https://x/y.png}',
-    '\\style{position:fixed}{x}',
-    '\\class{title}{x}',
-    '\\id{main}{x}',
-    '\\def\\a{\\a}\\a',
-    '\\newcommand\\a{x}\\a',
-    `\\def\\a#1{${'#1'.repeat(400)}}\\a{\\a{x}}`,
-    `${'{'.repeat(900) + '}'.repeat(900)}\\x`,
-    'x'.repeat(2001),
+    ...['\\unknown{x}', '{', '^', 'a_b_c', '\\href{javascript:alert(1)}{x}', '\\includegraphics{https://x/y.png}'],
+    ...['\\style{position:fixed}{x}', '\\class{title}{x}', '\\id{main}{x}', '\\def\\a{\\a}\\a'],
+    ...['\\newcommand\\a{x}\\a', `\\def\\a#1{${'#1'.repeat(400)}}\\a{\\a{x}}`],
+    ...[`${'{'.repeat(900) + '}'.repeat(900)}\\x`, 'x'.repeat(2001)],
   ]
   for (const latex of refused) {
     const page = await pageOf(node('blockMath', { latex }))

@@ -97,42 +97,39 @@ t.test('documents without a place go to the next knowledge base when the lowest 
   }
 })
 
-t.test(
-  'documents that move while folders and knowledge bases go end up in a place that exists, or nowhere',
-  async (t) => {
-    const ada = await signUp()
-    const stays = (await ada.post('/knowledge-bases', { name: 'stays' })).body.data.id as number
-    const haven = (await ada.post('/folders', { name: 'haven', knowledge_base_id: stays })).body.data.id
-    for (const round of raceRounds) {
-      const base = (await ada.post('/knowledge-bases', { name: 'goes' })).body.data.id
-      const from = (await ada.post('/folders', { name: 'from', knowledge_base_id: base })).body.data.id
-      const to = (await ada.post('/folders', { name: 'to', knowledge_base_id: base })).body.data.id
-      const ids: string[] = []
-      for (let index = 0; index < 4; index++) ids.push((await make(ada, [p('x')], { folder_id: from })).id)
-      const move = (id: string | undefined, place: object) => () => ada.patch(`/documents/${id}`, place)
-      const removals = [
-        () => ada.delete(`/folders/${from}`),
-        () => ada.delete(`/folders/${to}`),
-        ...(round % 2 ? [() => ada.delete(`/knowledge-bases/${base}`, { confirm_id: base })] : []),
-      ]
-      const moves = [
-        move(ids[0], { folder_id: to }),
-        move(ids[1], { folder_id: haven }),
-        move(ids[1], { folder_id: from }),
-        move(ids[2], { knowledge_base_id: stays }),
-        move(ids[2], { folder_id: null }),
-        move(ids[3], { folder_id: to, title: 'moved' }),
-        () => ada.patch(`/folders/${to}`, { parent_id: haven }),
-      ]
-      const replies = await Promise.all(shuffled([...removals, ...moves], round).map((call) => call()))
-      for (const { status, text } of replies) t.ok([200, 204, 404].includes(status), text)
-    }
-    const lost = sql.fragment`documents d
+t.test('documents that move while folders and bases go end up in a place that exists, or nowhere', async (t) => {
+  const ada = await signUp()
+  const stays = (await ada.post('/knowledge-bases', { name: 'stays' })).body.data.id as number
+  const haven = (await ada.post('/folders', { name: 'haven', knowledge_base_id: stays })).body.data.id
+  for (const round of raceRounds) {
+    const base = (await ada.post('/knowledge-bases', { name: 'goes' })).body.data.id
+    const from = (await ada.post('/folders', { name: 'from', knowledge_base_id: base })).body.data.id
+    const to = (await ada.post('/folders', { name: 'to', knowledge_base_id: base })).body.data.id
+    const ids: string[] = []
+    for (let index = 0; index < 4; index++) ids.push((await make(ada, [p('x')], { folder_id: from })).id)
+    const move = (id: string | undefined, place: object) => () => ada.patch(`/documents/${id}`, place)
+    const removals = [
+      () => ada.delete(`/folders/${from}`),
+      () => ada.delete(`/folders/${to}`),
+      ...(round % 2 ? [() => ada.delete(`/knowledge-bases/${base}`, { confirm_id: base })] : []),
+    ]
+    const moves = [
+      move(ids[0], { folder_id: to }),
+      move(ids[1], { folder_id: haven }),
+      move(ids[1], { folder_id: from }),
+      move(ids[2], { knowledge_base_id: stays }),
+      move(ids[2], { folder_id: null }),
+      move(ids[3], { folder_id: to, title: 'moved' }),
+      () => ada.patch(`/folders/${to}`, { parent_id: haven }),
+    ]
+    const replies = await Promise.all(shuffled([...removals, ...moves], round).map((call) => call()))
+    for (const { status, text } of replies) t.ok([200, 204, 404].includes(status), text)
+  }
+  const lost = sql.fragment`documents d
     LEFT JOIN folders f ON f.workspace_id = d.workspace_id AND f.id = d.folder_id
     WHERE d.folder_id IS NOT NULL AND f.knowledge_base_id IS DISTINCT FROM d.knowledge_base_id`
-    t.equal(await countOf(lost), 0, 'a document and its folder are in one knowledge base')
-  },
-)
+  t.equal(await countOf(lost), 0, 'a document and its folder are in one knowledge base')
+})
 
 t.test('none of this made two transactions wait for each other', async (t) => {
   t.equal(await deadlocks(database), 0)

@@ -52,62 +52,56 @@ t.test('of a restore and a purge one succeeds, and the document is there with it
   }
 })
 
-t.test(
-  'a document that returns while its folder goes ends up in the folder, in the trash or at the root',
-  async (t) => {
-    const ada = await signUp()
-    const base = ok(await ada.post('/knowledge-bases', { name: 'Base' })).data.id
-    for (const round of raceRounds) {
-      const folder = ok(await ada.post('/folders', { name: 'Folder', knowledge_base_id: base })).data.id
-      const { id } = await make(ada, [p('a')], { folder_id: folder })
-      const entry = await deleted(ada, `/documents/${id}`)
-      const calls = [() => restore(ada, entry), () => ada.delete(`/folders/${folder}`)]
-      for (const { status, text } of await all(round % 2 === 0 ? calls : calls.toReversed())) {
-        t.ok([200, 204].includes(status), text)
-      }
-      const found = await ada.get(`/documents/${id}`)
-      const [inTrash] = ok(await ada.get(`/trash?knowledge_base_id=${base}`)).data
-      t.match(inTrash, { type: 'folder', document_count: found.status === 200 ? 0 : 1 })
-      if (found.status === 200) t.match(found.body.data, { folder_id: null, knowledge_base_id: base })
-      else {
-        ok(await restore(ada, inTrash.id))
-        t.match(ok(await ada.get(`/documents/${id}`)).data, { folder_id: folder })
-      }
-      ok(await ada.delete(`/documents/${id}`))
-      for (const { id } of ok(await ada.get('/trash')).data) ok(await ada.delete(`/trash/${id}`))
+t.test('a document that returns while its folder goes is in the folder, in the trash or at the root', async (t) => {
+  const ada = await signUp()
+  const base = ok(await ada.post('/knowledge-bases', { name: 'Base' })).data.id
+  for (const round of raceRounds) {
+    const folder = ok(await ada.post('/folders', { name: 'Folder', knowledge_base_id: base })).data.id
+    const { id } = await make(ada, [p('a')], { folder_id: folder })
+    const entry = await deleted(ada, `/documents/${id}`)
+    const calls = [() => restore(ada, entry), () => ada.delete(`/folders/${folder}`)]
+    for (const { status, text } of await all(round % 2 === 0 ? calls : calls.toReversed())) {
+      t.ok([200, 204].includes(status), text)
     }
-  },
-)
+    const found = await ada.get(`/documents/${id}`)
+    const [inTrash] = ok(await ada.get(`/trash?knowledge_base_id=${base}`)).data
+    t.match(inTrash, { type: 'folder', document_count: found.status === 200 ? 0 : 1 })
+    if (found.status === 200) t.match(found.body.data, { folder_id: null, knowledge_base_id: base })
+    else {
+      ok(await restore(ada, inTrash.id))
+      t.match(ok(await ada.get(`/documents/${id}`)).data, { folder_id: folder })
+    }
+    ok(await ada.delete(`/documents/${id}`))
+    for (const { id } of ok(await ada.get('/trash')).data) ok(await ada.delete(`/trash/${id}`))
+  }
+})
 
-t.test(
-  'a document that returns while its knowledge base goes is in the trash with it, or waits for a place',
-  async (t) => {
-    const ada = await signUp()
-    for (const round of raceRounds) {
-      const base = ok(await ada.post('/knowledge-bases', { name: 'Base' })).data.id
-      const { id } = await make(ada, [p('a')], { knowledge_base_id: base })
-      const entry = await deleted(ada, `/documents/${id}`)
-      const remove = () => ada.delete(`/knowledge-bases/${base}`, { confirm_id: base })
-      const calls = [() => restore(ada, entry), remove]
-      const replies = await all(round % 2 === 0 ? calls : calls.toReversed())
-      const [restored, removed] = round % 2 === 0 ? replies : replies.toReversed()
-      t.equal(removed?.status, 204)
-      t.match(restored, restored?.status === 200 ? {} : { status: 409, body: { error: { code: 'parent_missing' } } })
-      const entries: { type: string; document_count: number }[] = ok(await ada.get('/trash')).data
-      const counts = entries.map(({ type, document_count }) => [type, document_count])
-      t.strictSame(
-        counts,
-        restored?.status === 200
-          ? [['knowledge_base', 1]]
-          : [
-              ['knowledge_base', 0],
-              ['document', 1],
-            ],
-      )
-      for (const { id } of ok(await ada.get('/trash')).data) ok(await ada.delete(`/trash/${id}`))
-    }
-  },
-)
+t.test('a document that returns while its base goes is in the trash with it, or waits for a place', async (t) => {
+  const ada = await signUp()
+  for (const round of raceRounds) {
+    const base = ok(await ada.post('/knowledge-bases', { name: 'Base' })).data.id
+    const { id } = await make(ada, [p('a')], { knowledge_base_id: base })
+    const entry = await deleted(ada, `/documents/${id}`)
+    const remove = () => ada.delete(`/knowledge-bases/${base}`, { confirm_id: base })
+    const calls = [() => restore(ada, entry), remove]
+    const replies = await all(round % 2 === 0 ? calls : calls.toReversed())
+    const [restored, removed] = round % 2 === 0 ? replies : replies.toReversed()
+    t.equal(removed?.status, 204)
+    t.match(restored, restored?.status === 200 ? {} : { status: 409, body: { error: { code: 'parent_missing' } } })
+    const entries: { type: string; document_count: number }[] = ok(await ada.get('/trash')).data
+    const counts = entries.map(({ type, document_count }) => [type, document_count])
+    t.strictSame(
+      counts,
+      restored?.status === 200
+        ? [['knowledge_base', 1]]
+        : [
+            ['knowledge_base', 0],
+            ['document', 1],
+          ],
+    )
+    for (const { id } of ok(await ada.get('/trash')).data) ok(await ada.delete(`/trash/${id}`))
+  }
+})
 
 t.test('documents that return while others are created never exceed the quota', async (t) => {
   const ada = await signUp()
@@ -191,30 +185,27 @@ t.test('a source and its translation that return at once have their units again'
   }
 })
 
-t.test(
-  'a document that is deleted while a worker commits leaves nothing, and is found again once it returns',
-  async (t) => {
-    const ada = await signUp()
-    const { id } = await make(ada, [p('albatross')])
-    let entry = ''
-    const deleting = defineDisturbed(searchProjection, {
-      beforeCommit: async () => {
-        if (entry === '') entry = await deleted(ada, `/documents/${id}`)
-      },
-    })
-    await startWorkers(t, service, [deleting])
-    const open = () => countOf(sql.fragment`pgboss.job WHERE name = ${queues.searchIndex.name} AND state < 'completed'`)
-    await until(async () => entry !== '' && (await open()) === 0)
-    for (const table of ['search_documents', 'search_blocks', 'stale_projections', 'document_bodies']) {
-      t.equal(await countOf(sql.fragment`${sql.identifier([table])} WHERE document_id = ${id}`), 0, table)
-    }
-    const hits = async () => (await ada.get('/search?q=albatross')).body.data.length
-    t.equal(await hits(), 0)
-    ok(await restore(ada, entry))
-    await untilFresh(ada)
-    t.equal(await hits(), 1)
-  },
-)
+t.test('a document deleted while a worker commits leaves nothing, and is found again once it returns', async (t) => {
+  const ada = await signUp()
+  const { id } = await make(ada, [p('albatross')])
+  let entry = ''
+  const deleting = defineDisturbed(searchProjection, {
+    beforeCommit: async () => {
+      if (entry === '') entry = await deleted(ada, `/documents/${id}`)
+    },
+  })
+  await startWorkers(t, service, [deleting])
+  const open = () => countOf(sql.fragment`pgboss.job WHERE name = ${queues.searchIndex.name} AND state < 'completed'`)
+  await until(async () => entry !== '' && (await open()) === 0)
+  for (const table of ['search_documents', 'search_blocks', 'stale_projections', 'document_bodies']) {
+    t.equal(await countOf(sql.fragment`${sql.identifier([table])} WHERE document_id = ${id}`), 0, table)
+  }
+  const hits = async () => (await ada.get('/search?q=albatross')).body.data.length
+  t.equal(await hits(), 0)
+  ok(await restore(ada, entry))
+  await untilFresh(ada)
+  t.equal(await hits(), 1)
+})
 
 t.test('a document that is written, deleted and restored by several is whole at the end', async (t) => {
   const ada = await signUp()

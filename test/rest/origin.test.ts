@@ -1,13 +1,13 @@
 import pg from 'pg'
 import { deadLetterOf, queues } from '../../shared/jobs/queues.ts'
 import { Client } from '../support/client.ts'
-import { startTestService } from '../support/service.ts'
+import { sharedService, startTestService } from '../support/service.ts'
 import { t } from '../support/tap.ts'
 
 const paths = ['/api/openapi.json', '/api-docs.md', '/healthz', '/readyz', '/metrics']
 
 t.test('operators and load balancers reach health, readiness and metrics without a token', async (t) => {
-  const { origin } = await startTestService(t)
+  const { origin } = await sharedService()
   const client = new Client({ origin })
   const health = await client.get('//healthz')
   t.match(health, { status: 200, body: { status: 'ok' } })
@@ -18,7 +18,7 @@ t.test('operators and load balancers reach health, readiness and metrics without
 })
 
 t.test('every page beside the API serves HEAD and OPTIONS and names its methods to anything else', async (t) => {
-  const { origin } = await startTestService(t)
+  const { origin } = await sharedService()
   const client = new Client({ origin })
   for (const path of paths) {
     const read = await client.get(`/${path}`)
@@ -104,7 +104,7 @@ t.test('an operator sees requests, process, pool and queues in the metrics', asy
 })
 
 t.test('metrics are for those who have the token, when there is one', async (t) => {
-  const { origin, signUp } = await startTestService(t, { METRICS_TOKEN: 'a-token-for-metrics' })
+  const { origin, signUp } = await sharedService({ METRICS_TOKEN: 'a-token-for-metrics' })
   const missing = await new Client({ origin }).get('//metrics')
   t.equal(missing.status, 401)
   t.equal(missing.body.error.code, 'missing_token')

@@ -66,20 +66,11 @@ const costs: Record<string, Cost> = {
       ada.patch(`/documents/${id}/blocks/${document.blocks[0]?.attrs.id}?dry_run=true`, patch(index), always),
   },
   'replacing a body': { statements: 11, call: (index) => put(ada, id, edited(index)) },
-  'a new title': {
-    statements: 9,
-    call: (index) => ada.patch(`/documents/${id}`, { title: `Title ${index}` }),
-  },
-  'deleting a document': {
-    statements: 10,
-    call: async (index) => ada.delete(`/documents/${doomed[index]}`),
-  },
+  'a new title': { statements: 9, call: (index) => ada.patch(`/documents/${id}`, { title: `Title ${index}` }) },
+  'deleting a document': { statements: 10, call: async (index) => ada.delete(`/documents/${doomed[index]}`) },
   'a document': { statements: 2, call: () => ada.get(`/documents/${id}`) },
   'a body': { statements: 2, call: () => ada.get(`/documents/${id}/content`) },
-  'a kept version': {
-    statements: 3,
-    call: () => ada.get(`/documents/${kept}/versions/1/content`),
-  },
+  'a kept version': { statements: 3, call: () => ada.get(`/documents/${kept}/versions/1/content`) },
   'the difference of two bodies': { statements: 2, call: () => ada.get(`/documents/${kept}/diff`) },
 }
 

@@ -366,10 +366,7 @@ async function writeDocuments(): Promise<{ documents: Written[]; folders: number
       { type: 'codeBlock', content: [{ type: 'text', text: text(3) }] },
       { type: 'bulletList', content: [{ type: 'listItem', content: [p(text(4)), p(text(5))] }] },
       { type: 'taskList', content: [{ type: 'taskItem', attrs: { checked: false }, content: [p(text(6))] }] },
-      {
-        type: 'table',
-        content: [{ type: 'tableRow', content: [{ type: 'tableCell', content: [p(text(7))] }] }],
-      },
+      { type: 'table', content: [{ type: 'tableRow', content: [{ type: 'tableCell', content: [p(text(7))] }] }] },
     ]
     const author = number % 3 === 0 ? bob : ada
     const title = text(8)
@@ -385,13 +382,8 @@ async function writeDocuments(): Promise<{ documents: Written[]; folders: number
     const { body } = await ada.get(`/documents/${id}`)
     const { updated_at, updated_by } = body.data
     const types = [
-      'paragraph',
-      'heading',
-      'codeBlock',
-      'paragraph listItem',
-      'paragraph listItem',
-      'paragraph listItem',
-      'paragraph table',
+      ...['paragraph', 'heading', 'codeBlock', 'paragraph listItem', 'paragraph listItem', 'paragraph listItem'],
+      ...['paragraph table'],
     ]
     const blocks = types.map((of, index) => ({ types: of.split(' '), text: text(index + 1) }))
     documents.push({ id, title, folders: folders.slice(0, depth), updated_by, updated_at, tags, status, blocks })

@@ -19,12 +19,7 @@ t.test('operators narrow a search as they are documented', async (t) => {
     'water OR truth': ['Elephants: They', 'Memory: A kernel'],
     'kernel water OR truth': ['Memory: A kernel'],
     'kernel OR water -small': [
-      'Elephants: They',
-      'Kernel',
-      'Kernel: Memory of',
-      'Kernel: The kernel',
-      'Memory: A kernel',
-      'Old kernel',
+      ...['Elephants: They', 'Kernel', 'Kernel: Memory of', 'Kernel: The kernel', 'Memory: A kernel', 'Old kernel'],
     ],
     'title:kernel': ['Kernel', 'Old kernel'],
     'title:kernel threads': ['Kernel: The kernel', 'Old kernel: Threads'],

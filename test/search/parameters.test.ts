@@ -24,17 +24,7 @@ type Hit = {
 const service = await startSearchService(t)
 const ada = await service.signUp()
 const words = [
-  'heron',
-  'herons',
-  'Cafés',
-  'cafe\u0301',
-  '日本語',
-  'ภาษาไทย',
-  '😀',
-  'fetchUser_v2',
-  'v2.1.0',
-  'Straße',
-  '𠮷野',
+  ...['heron', 'herons', 'Cafés', 'cafe\u0301', '日本語', 'ภาษาไทย', '😀', 'fetchUser_v2', 'v2.1.0', 'Straße', '𠮷野'],
 ]
 const { knowledge_base_id: base } = await write(ada, 'heron')
 const folder = (await ada.post('/folders', { name: 'Folder', knowledge_base_id: base })).body.data.id

@@ -167,12 +167,7 @@ t.test('of more than a hundred stale documents a hundred are named and all are c
 const current = { stale_document_count: 0, stale_document_ids: [], freshness: 'current', complete: true }
 
 function staleProjection(...ids: string[]) {
-  return {
-    stale_document_count: ids.length,
-    stale_document_ids: ids.sort(),
-    freshness: 'stale',
-    complete: false,
-  }
+  return { stale_document_count: ids.length, stale_document_ids: ids.sort(), freshness: 'stale', complete: false }
 }
 
 async function createBase(client: Client, name: string): Promise<number> {

@@ -44,11 +44,7 @@ t.test('a hit says in which place it stands, under which headings and in which w
     position: 4,
     matched_in: 'content',
     heading_path: ['Install', 'Linux'],
-    context: {
-      before: `${'😀'.repeat(75)} the `,
-      match: 'Zebra',
-      after: ` and a zebra graze ${'é'.repeat(61)}`,
-    },
+    context: { before: `${'😀'.repeat(75)} the `, match: 'Zebra', after: ` and a zebra graze ${'é'.repeat(61)}` },
     match_count: 2,
     source_version: document.version,
     indexed_version: document.version,

@@ -51,11 +51,5 @@ t.test('others are served while a long text is searched', async (t) => {
 function rank(body: string, q: string) {
   const hit = { body, language: 'en', type: 'paragraph', length: 10, document_id: 'doc_1', ord: 1 } as Hit
   const terms = requiredTerms(parseQuery(q), ['en'])
-  return rankHits([hit], {
-    terms,
-    weights: [1],
-    averageLength: 20,
-    minimumShouldMatch: 1,
-    order: 'score',
-  })
+  return rankHits([hit], { terms, weights: [1], averageLength: 20, minimumShouldMatch: 1, order: 'score' })
 }

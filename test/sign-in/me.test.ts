@@ -1,6 +1,6 @@
 import { sql } from '../../shared/database/database.ts'
 import { Client } from '../support/client.ts'
-import { startTestService } from '../support/service.ts'
+import { sharedService, startTestService } from '../support/service.ts'
 import { t } from '../support/tap.ts'
 
 t.test('a caller learns who they are, what their token may do and in which workspaces', async (t) => {
@@ -24,20 +24,20 @@ t.test('a caller learns who they are, what their token may do and in which works
 t.test('an editor is told the address of live editing, which demands TLS where the service does', async (t) => {
   const addresses = { 'wss://kb.test:3002/collab': {}, 'wss://live.kb.test/': { COLLAB_URL: 'wss://live.kb.test/' } }
   for (const [expected, settings] of Object.entries(addresses)) {
-    const { signUp } = await startTestService(t, { PUBLIC_ORIGIN: 'https://kb.test:8443', ...settings })
+    const { signUp } = await sharedService({ PUBLIC_ORIGIN: 'https://kb.test:8443', ...settings })
     t.equal((await (await signUp()).get('/me')).body.data.collaboration_url, expected)
   }
 })
 
 t.test('nobody learns anything without a token', async (t) => {
-  const { origin } = await startTestService(t)
+  const { origin } = await sharedService()
   const stranger = new Client({ origin })
   t.match(await stranger.get('/me'), { status: 401, body: { error: { code: 'missing_token' } } })
   t.match(await stranger.get('/me/quota'), { status: 401, body: { error: { code: 'missing_token' } } })
 })
 
 t.test('the quota shows limits and usage of the default workspace alone', async (t) => {
-  const { signUp } = await startTestService(t, { QUOTA_FOLDERS: '7', QUOTA_DOCUMENT_CHARACTERS: '9000' })
+  const { signUp } = await sharedService({ QUOTA_FOLDERS: '7', QUOTA_DOCUMENT_CHARACTERS: '9000' })
   const ada = await signUp({ workspace: 'First' })
   const other = await signUp({ workspace: 'Second' })
   await other.post('/knowledge-bases', { name: 'Not counted' })

@@ -147,17 +147,10 @@ const rollback: Write = async (reading) => {
 }
 
 /** All ways to write, by their names. */
-export const writes = {
-  patch,
-  insert,
-  remove,
-  move,
-  retype,
-  several,
-  putJson,
-  putMarkdown,
-  rollback,
-} satisfies Record<string, Write>
+export const writes = { patch, insert, remove, move, retype, several, putJson, putMarkdown, rollback } satisfies Record<
+  string,
+  Write
+>
 
 /** A block with all blocks in it. */
 export function withNested(block: BodyNode): BlockNode[] {

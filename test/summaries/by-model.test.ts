@@ -5,11 +5,7 @@ const words = (count: number) => 'word '.repeat(count)
 
 t.test('ten thousand documents come to one summary, whatever the model says to their parts', async (t) => {
   const texts = Array.from({ length: 10_000 }, (_, index) => `Document ${index}: ${words(14)}`)
-  const answers: Record<string, string> = {
-    terse: 'x',
-    talkative: words(20_000),
-    empty: '…',
-  }
+  const answers: Record<string, string> = { terse: 'x', talkative: words(20_000), empty: '…' }
   for (const [manner, answer] of Object.entries(answers)) {
     const requests: string[] = []
     const ask: AskModel = async ({ user }) => {

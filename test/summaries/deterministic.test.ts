@@ -7,6 +7,7 @@ import { plainAnswer, truncate } from '../../shared/summaries/plain.ts'
 import { passagesOf, rankPassages } from '../../shared/summaries/query-answer.ts'
 import { sectionOf } from '../../shared/summaries/section.ts'
 import { anyDocument } from '../document/random.ts'
+import { anyCharacter } from '../support/any-character.ts'
 import { markdownFiles } from '../support/markdown-files.ts'
 import { onlyLong } from '../support/run-options.ts'
 import { t } from '../support/tap.ts'
@@ -120,7 +121,7 @@ t.test('an answer of a model is shown as text and nothing else', async (t) => {
   t.equal(plainAnswer('\u200b\u0007\n', 100), '')
   t.equal(truncate('👩‍👩‍👧abc', 5), '👩‍👩…')
   fc.assert(
-    fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {
+    fc.property(fc.string({ unit: anyCharacter, maxLength: 300 }), (text) => {
       const shown = plainAnswer(text, 50)
       return Array.from(shown).length <= 50 && shown.isWellFormed() && !/[^\P{C}\n\t\u200c\u200d]/u.test(shown)
     }),

@@ -235,29 +235,26 @@ t.test('a long document is summarised in parts, and hostile text stays inside it
   t.match(await summary(ada, `/documents/${id}`), { text: '<b>document</b>' }, 'plain text, whatever it looks like')
 })
 
-t.test(
-  'a model reads the documents of a folder in the order of the tree, and the answer names the first',
-  async (t) => {
-    const { ada, stub, work } = await start(t)
-    await work()
-    const base = (await ada.post('/knowledge-bases', { name: 'Zoo' })).body.data
-    const folder = (await ada.post('/folders', { name: 'Water', knowledge_base_id: base.id })).body.data
-    const titles = ['\u{1f41f}', '\ufb01sh', 'Carp', 'carp']
-    const ids: string[] = []
-    for (const title of titles) ids.push((await write(ada, markdown, { folder_id: folder.id, title })).id)
-    t.match(await ended(ada, await ask(ada, `/folders/${folder.id}`)), { status: 'succeeded' })
-    const { children } = (await ada.get(`/knowledge-bases/${base.id}/tree`)).body.data
-    const inTree = children[0].children.map((child: { title: string }) => child.title)
-    t.strictSame(inTree, ['Carp', 'carp', '\ufb01sh', '\u{1f41f}'])
-    const { texts } = JSON.parse(stub.requests.at(-1)?.messages[1]?.content ?? '')
-    t.equal(texts.length, titles.length)
-    for (const [index, title] of inTree.entries()) t.ok(texts[index].startsWith(title), `${title}: ${texts[index]}`)
-    t.match(await summary(ada, `/folders/${folder.id}`), {
-      source_document_ids: [ids[2], ids[3], ids[1], ids[0]],
-      coverage: { covered_documents: 4, total_documents: 4, ratio: 1, truncated: false },
-    })
-  },
-)
+t.test('a model reads the documents of a folder in the order of the tree; the answer names the first', async (t) => {
+  const { ada, stub, work } = await start(t)
+  await work()
+  const base = (await ada.post('/knowledge-bases', { name: 'Zoo' })).body.data
+  const folder = (await ada.post('/folders', { name: 'Water', knowledge_base_id: base.id })).body.data
+  const titles = ['\u{1f41f}', '\ufb01sh', 'Carp', 'carp']
+  const ids: string[] = []
+  for (const title of titles) ids.push((await write(ada, markdown, { folder_id: folder.id, title })).id)
+  t.match(await ended(ada, await ask(ada, `/folders/${folder.id}`)), { status: 'succeeded' })
+  const { children } = (await ada.get(`/knowledge-bases/${base.id}/tree`)).body.data
+  const inTree = children[0].children.map((child: { title: string }) => child.title)
+  t.strictSame(inTree, ['Carp', 'carp', '\ufb01sh', '\u{1f41f}'])
+  const { texts } = JSON.parse(stub.requests.at(-1)?.messages[1]?.content ?? '')
+  t.equal(texts.length, titles.length)
+  for (const [index, title] of inTree.entries()) t.ok(texts[index].startsWith(title), `${title}: ${texts[index]}`)
+  t.match(await summary(ada, `/folders/${folder.id}`), {
+    source_document_ids: [ids[2], ids[3], ids[1], ids[0]],
+    coverage: { covered_documents: 4, total_documents: 4, ratio: 1, truncated: false },
+  })
+})
 
 t.test('jobs can be read for as long as they are kept, and those that were lost come back', async (t) => {
   const { ada, service, database } = await start(t)

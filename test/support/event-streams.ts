@@ -26,12 +26,8 @@ export type OpenStream = {
 }
 
 const names = [
-  'document.created',
-  'document.metadata.updated',
-  'document.content.updated',
-  'document.deleted',
-  'sync.required',
-  'auth.revoked',
+  ...['document.created', 'document.metadata.updated', 'document.content.updated', 'document.deleted', 'sync.required'],
+  ...['auth.revoked'],
 ]
 
 /** Reads the events with the `eventsource` package, like a third party, until the test ends. */

@@ -62,10 +62,7 @@ function configurationOf(callback: string, person: () => Person): Configuration 
     features: { devInteractions: { enabled: false } },
     pkce: { required: () => true },
     interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
-    findAccount: (_context, accountId) => ({
-      accountId,
-      claims: async () => ({ sub: accountId, ...person() }),
-    }),
+    findAccount: (_context, accountId) => ({ accountId, claims: async () => ({ sub: accountId, ...person() }) }),
     // The provider asks nobody for consent.
     async loadExistingGrant(context: KoaContextWithOIDC) {
       const { client, session, provider } = context.oidc

@@ -34,10 +34,7 @@ async function createDatabase(copied: string): Promise<TestDatabase> {
   const name = `test_${process.pid}_${randomBytes(4).toString('hex')}`
   // The strategy `wal_log` would write each copy twice.
   await execute(server, `CREATE DATABASE ${name} TEMPLATE ${copied} STRATEGY file_copy`)
-  return {
-    url: databaseUrl(server, name),
-    drop: () => execute(server, `DROP DATABASE ${name} WITH (FORCE)`),
-  }
+  return { url: databaseUrl(server, name), drop: () => execute(server, `DROP DATABASE ${name} WITH (FORCE)`) }
 }
 
 /** Creates and migrates the template for `createTestDatabase`, once per run. */

@@ -28,18 +28,11 @@ export function createSilentNetwork(t: Teardown): SilentNetwork | undefined {
     }
   })
   const made = [
-    `netns add ${name}`,
-    `link add ${bridge} type bridge`,
-    `link add ${near} type veth peer name ${nearPort}`,
-    `link add ${far} netns ${name} type veth peer name ${farPort}`,
-    `link set ${nearPort} master ${bridge} up`,
-    `link set ${farPort} master ${bridge} up`,
-    `link set ${bridge} up`,
-    `addr add ${host}/24 dev ${near}`,
-    `link set ${near} up`,
-    `-n ${name} addr add ${guest}/24 dev ${far}`,
-    `-n ${name} link set ${far} up`,
-    `-n ${name} link set lo up`,
+    ...[`netns add ${name}`, `link add ${bridge} type bridge`, `link add ${near} type veth peer name ${nearPort}`],
+    ...[`link add ${far} netns ${name} type veth peer name ${farPort}`, `link set ${nearPort} master ${bridge} up`],
+    ...[`link set ${farPort} master ${bridge} up`, `link set ${bridge} up`, `addr add ${host}/24 dev ${near}`],
+    ...[`link set ${near} up`, `-n ${name} addr add ${guest}/24 dev ${far}`, `-n ${name} link set ${far} up`],
+    ...[`-n ${name} link set lo up`],
   ].every(tryTo)
   if (!made) return undefined
   return {

@@ -1,5 +1,6 @@
 import { parseSetCookie, stringifyCookie } from 'cookie'
 import { startSession } from '../../shared/auth/sessions.ts'
+import { httpCall } from './http-call.ts'
 import type { TestService } from './service.ts'
 
 /** The answer of a page. `location` is the target of a redirect. */
@@ -17,12 +18,13 @@ export class Visitor {
   }
 
   get(path: string, headers: Record<string, string> = {}): Promise<Visit> {
-    return this.#visit(path, { headers })
+    return this.#visit('GET', path, { headers })
   }
 
   /** Sends a form with exactly these fields. */
   post(path: string, fields: Record<string, string>, headers: Record<string, string> = {}): Promise<Visit> {
-    return this.#visit(path, { method: 'POST', headers, body: new URLSearchParams(fields) })
+    const type = { 'content-type': 'application/x-www-form-urlencoded;charset=UTF-8' }
+    return this.#visit('POST', path, { headers: { ...type, ...headers }, body: `${new URLSearchParams(fields)}` })
   }
 
   /** Opens a page and sends its form, with these fields and the form's hidden fields. */
@@ -43,17 +45,20 @@ export class Visitor {
     return this.submit({ page, fields: credentials })
   }
 
-  async #visit(path: string, options: RequestInit & { headers: Record<string, string> }): Promise<Visit> {
+  async #visit(
+    method: string,
+    path: string,
+    options: { headers: Record<string, string>; body?: string },
+  ): Promise<Visit> {
     const cookie = stringifyCookie(Object.fromEntries(this.cookies))
-    const headers = { ...this.#headers, ...(cookie !== '' && { cookie }), ...options.headers }
-    const response = await fetch(this.origin + path, { ...options, headers, redirect: 'manual' })
-    for (const line of response.headers.getSetCookie()) {
+    const own = { ...this.#headers, ...(cookie !== '' && { cookie }), ...options.headers }
+    const { status, headers, text } = await httpCall(this.origin + path, { method, headers: own, body: options.body })
+    for (const line of headers.getSetCookie()) {
       const { name, value, maxAge } = parseSetCookie(line)
       if (maxAge === 0 || value === undefined) this.cookies.delete(name)
       else this.cookies.set(name, value)
     }
-    const html = await response.text()
-    return { status: response.status, headers: response.headers, html, location: response.headers.get('location') }
+    return { status, headers, html: text, location: headers.get('location') }
   }
 }
 

@@ -57,21 +57,18 @@ t.test('a write that is larger than an answer is said to be, and is read again',
   t.match(textOf(answer), /left out.*Read the document again/)
 })
 
-t.test(
-  'an agent that follows the cursor of changed documents gets every document, however long the titles',
-  async (t) => {
-    const ada = await signUp()
-    const { knowledge_base_id } = (await ada.get(`/documents/${(await make(ada, [p('x')])).id}`)).body.data
-    for (let n = 0; n < 24; n += 1) await make(ada, [p('x')], { title: `${n} ${long}` })
-    const { call } = await connectMcp(t, { origin, token: ada.token })
-    const seen = new Set<string>()
-    let cursor: string | undefined
-    do {
-      const answer = structured(await call('changes', { knowledge_base_id, cursor }))
-      t.equal(answer.omitted, 0)
-      for (const { id } of answer.documents) seen.add(id)
-      cursor = answer.cursor ?? undefined
-    } while (cursor !== undefined)
-    t.equal(seen.size, 25)
-  },
-)
+t.test('an agent that follows the cursor of changes gets every document, however long the titles', async (t) => {
+  const ada = await signUp()
+  const { knowledge_base_id } = (await ada.get(`/documents/${(await make(ada, [p('x')])).id}`)).body.data
+  for (let n = 0; n < 24; n += 1) await make(ada, [p('x')], { title: `${n} ${long}` })
+  const { call } = await connectMcp(t, { origin, token: ada.token })
+  const seen = new Set<string>()
+  let cursor: string | undefined
+  do {
+    const answer = structured(await call('changes', { knowledge_base_id, cursor }))
+    t.equal(answer.omitted, 0)
+    for (const { id } of answer.documents) seen.add(id)
+    cursor = answer.cursor ?? undefined
+  } while (cursor !== undefined)
+  t.equal(seen.size, 25)
+})

@@ -158,48 +158,41 @@ t.test('an agent finds among the documents with a tag and a property', async (t)
   }
 })
 
-t.test(
-  'a document is written, read in parts, put back from its history, and its changes can be followed',
-  async (t) => {
-    const { ada, made, call, knowledge_base_id } = await workspace(t)
-    const created = await of(
-      call('write', {
-        title: 'Guide',
-        content: '# One\n\nfirst\n\n# Two\n\nsecond',
-        knowledge_base_id,
-      }),
-    )
-    const document_id = created.document_id
-    const cut = await call('write', { title: 'Cut', content: '![herd](javascript:x)', knowledge_base_id })
-    t.match(cut.structuredContent, { created: true, warnings: [/image/i] }, 'what a new document has lost is told')
-    t.match(textOf(cut), /warning: /)
-    t.match(await of(call('changes', { document_id })), { freshness: String, cursor: String })
-    const outline = await of(call('read', { document_id, view: 'outline' }))
-    t.match(outline, { title: 'Guide', sections: [{ title: 'One' }, { title: 'Two', block_count: 2 }] })
-    const around = outline.sections[1].block_id
-    const part = await of(call('read', { document_id, around, context_before: 0, context_after: 1 }))
-    t.match(part, { text: /# Two\n\n.*\nsecond/, truncated: false, version: created.version, freshness: 'current' })
-    t.notMatch(part.text, 'first')
-    const content = (await of(call('read', { document_id }))).text.replace('second', 'third')
-    t.match(await of(call('write', { document_id, content })), {
-      error: { code: 'precondition_required', next: /version/ },
-    })
-    const written = await of(call('write', { document_id, content, base_version: created.version }))
-    t.match(written, { changed_blocks: [{ text: '[-second-]{+third+}' }], created: false })
-    const versions = (await of(call('history', { document_id }))).versions
-    t.match(versions, [{ seq: 1 }])
-    t.match(await of(call('history', { document_id, action: 'difference' })), { changed_blocks: [{ op: 'modified' }] })
-    t.match(await of(call('read', { document_id, seq: 1 })), { text: /second/, freshness: 'kept' })
-    const back = await of(call('history', { document_id, action: 'rollback', seq: 1, base_version: written.version }))
-    t.match(back, { version: created.version, changed_blocks: [{ text: '[-third-]{+second+}' }] })
-    const recent = await of(call('changes', { knowledge_base_id }))
-    t.match(recent.documents[0], { id: document_id, title: 'Guide' })
-    t.match(await of(call('browse')), { knowledge_bases: [{ document_count: Number }] })
-    const browsed = await of(call('browse', { knowledge_base_id }))
-    t.match(browsed.items.map(({ id }: { id: string }) => id).sort(), [document_id, made.id].sort())
-    t.equal((await bodyOf(ada, document_id)).version, created.version)
-  },
-)
+t.test('a document is written, read in parts, put back from its history, and its changes are followed', async (t) => {
+  const { ada, made, call, knowledge_base_id } = await workspace(t)
+  const created = await of(
+    call('write', { title: 'Guide', content: '# One\n\nfirst\n\n# Two\n\nsecond', knowledge_base_id }),
+  )
+  const document_id = created.document_id
+  const cut = await call('write', { title: 'Cut', content: '![herd](javascript:x)', knowledge_base_id })
+  t.match(cut.structuredContent, { created: true, warnings: [/image/i] }, 'what a new document has lost is told')
+  t.match(textOf(cut), /warning: /)
+  t.match(await of(call('changes', { document_id })), { freshness: String, cursor: String })
+  const outline = await of(call('read', { document_id, view: 'outline' }))
+  t.match(outline, { title: 'Guide', sections: [{ title: 'One' }, { title: 'Two', block_count: 2 }] })
+  const around = outline.sections[1].block_id
+  const part = await of(call('read', { document_id, around, context_before: 0, context_after: 1 }))
+  t.match(part, { text: /# Two\n\n.*\nsecond/, truncated: false, version: created.version, freshness: 'current' })
+  t.notMatch(part.text, 'first')
+  const content = (await of(call('read', { document_id }))).text.replace('second', 'third')
+  t.match(await of(call('write', { document_id, content })), {
+    error: { code: 'precondition_required', next: /version/ },
+  })
+  const written = await of(call('write', { document_id, content, base_version: created.version }))
+  t.match(written, { changed_blocks: [{ text: '[-second-]{+third+}' }], created: false })
+  const versions = (await of(call('history', { document_id }))).versions
+  t.match(versions, [{ seq: 1 }])
+  t.match(await of(call('history', { document_id, action: 'difference' })), { changed_blocks: [{ op: 'modified' }] })
+  t.match(await of(call('read', { document_id, seq: 1 })), { text: /second/, freshness: 'kept' })
+  const back = await of(call('history', { document_id, action: 'rollback', seq: 1, base_version: written.version }))
+  t.match(back, { version: created.version, changed_blocks: [{ text: '[-third-]{+second+}' }] })
+  const recent = await of(call('changes', { knowledge_base_id }))
+  t.match(recent.documents[0], { id: document_id, title: 'Guide' })
+  t.match(await of(call('browse')), { knowledge_bases: [{ document_count: Number }] })
+  const browsed = await of(call('browse', { knowledge_base_id }))
+  t.match(browsed.items.map(({ id }: { id: string }) => id).sort(), [document_id, made.id].sort())
+  t.equal((await bodyOf(ada, document_id)).version, created.version)
+})
 
 t.test('a whole text without anchors keeps the blocks that it continues, and the same text is no change', async (t) => {
   const { ada, made, call } = await workspace(t)

@@ -178,36 +178,33 @@ t.test('a document of two workspaces is restored only within its own', async (t)
   refused(t, reply, { status: 400, code: 'cross_workspace_move' })
 })
 
-t.test(
-  'a folder returns with everything in it, into another folder too; a knowledge base takes no place',
-  async (t) => {
-    const ada = await signUp()
-    const { zoo, mammals, large } = await structure(ada)
-    const { id } = await make(ada, [p('a')], { folder_id: large })
-    const before = ok(await ada.get(`/folders/${mammals}`)).data
-    ok(await ada.delete(`/folders/${mammals}`))
-    const restored = ok(await ada.post(`/trash/${await newest(ada)}/restore`)).data
-    t.strictSame(restored, { ...before, not_restored: [] })
-    t.match(ok(await ada.get(`/documents/${id}`)).data, { folder_id: large, knowledge_base_id: zoo })
-    const harbour = ok(await ada.post('/knowledge-bases', { name: 'Harbour' })).data.id
-    const docks = ok(await ada.post('/folders', { name: 'Docks', knowledge_base_id: harbour })).data.id
-    ok(await ada.delete(`/folders/${mammals}`))
-    t.match(ok(await ada.post(`/trash/${await newest(ada)}/restore`, { folder_id: docks })).data, {
-      id: mammals,
-      parent_id: docks,
-      knowledge_base_id: harbour,
-    })
-    t.match(ok(await ada.get(`/documents/${id}`)).data, { folder_id: large, knowledge_base_id: harbour })
-    t.match(ok(await ada.get(`/folders/${large}`)).data, { parent_id: mammals, knowledge_base_id: harbour })
-    const base = ok(await ada.get(`/knowledge-bases/${harbour}`)).data
-    ok(await ada.delete(`/knowledge-bases/${harbour}?confirm_id=${harbour}`))
-    const entry = await newest(ada)
-    for (const place of [{ folder_id: docks }, { knowledge_base_id: zoo }]) {
-      refused(t, await ada.post(`/trash/${entry}/restore`, place), { status: 400, code: 'invalid_request' })
-    }
-    t.strictSame(ok(await ada.post(`/trash/${entry}/restore`, {})).data, { ...base, not_restored: [] })
-  },
-)
+t.test('a folder returns with everything in it, into another folder too; a base takes no place', async (t) => {
+  const ada = await signUp()
+  const { zoo, mammals, large } = await structure(ada)
+  const { id } = await make(ada, [p('a')], { folder_id: large })
+  const before = ok(await ada.get(`/folders/${mammals}`)).data
+  ok(await ada.delete(`/folders/${mammals}`))
+  const restored = ok(await ada.post(`/trash/${await newest(ada)}/restore`)).data
+  t.strictSame(restored, { ...before, not_restored: [] })
+  t.match(ok(await ada.get(`/documents/${id}`)).data, { folder_id: large, knowledge_base_id: zoo })
+  const harbour = ok(await ada.post('/knowledge-bases', { name: 'Harbour' })).data.id
+  const docks = ok(await ada.post('/folders', { name: 'Docks', knowledge_base_id: harbour })).data.id
+  ok(await ada.delete(`/folders/${mammals}`))
+  t.match(ok(await ada.post(`/trash/${await newest(ada)}/restore`, { folder_id: docks })).data, {
+    id: mammals,
+    parent_id: docks,
+    knowledge_base_id: harbour,
+  })
+  t.match(ok(await ada.get(`/documents/${id}`)).data, { folder_id: large, knowledge_base_id: harbour })
+  t.match(ok(await ada.get(`/folders/${large}`)).data, { parent_id: mammals, knowledge_base_id: harbour })
+  const base = ok(await ada.get(`/knowledge-bases/${harbour}`)).data
+  ok(await ada.delete(`/knowledge-bases/${harbour}?confirm_id=${harbour}`))
+  const entry = await newest(ada)
+  for (const place of [{ folder_id: docks }, { knowledge_base_id: zoo }]) {
+    refused(t, await ada.post(`/trash/${entry}/restore`, place), { status: 400, code: 'invalid_request' })
+  }
+  t.strictSame(ok(await ada.post(`/trash/${entry}/restore`, {})).data, { ...base, not_restored: [] })
+})
 
 t.test('a restored document goes on as if it had never been away', async (t) => {
   const ada = await signUp()

@@ -129,26 +129,8 @@ t.test('what stays is shown as words that stay', async (t) => {
 
 t.test('words are never split within a grapheme, and together they are the text', async (t) => {
   const parts = fc.constantFrom(
-    ...[
-      'a',
-      'word',
-      ' ',
-      '\n',
-      '\r',
-      'é',
-      'e\u0301',
-      '漢',
-      '葛\u{e0100}',
-      'ที่',
-      'น้ำ',
-      'ක්‍ෂ',
-      'नि',
-      '👩‍👩‍👧',
-      '🇩🇪',
-      '🏻',
-      '1️⃣',
-    ],
-    ...['.', '_', '\u200d', '\u0301', 'می‌خواهم', '한국', '\ufeff'],
+    ...['a', 'word', ' ', '\n', '\r', 'é', 'e\u0301', '漢', '葛\u{e0100}', 'ที่', 'น้ำ', 'ක්‍ෂ', 'नि', '👩‍👩‍👧', '🇩🇪'],
+    ...['🏻', '1️⃣', '.', '_', '\u200d', '\u0301', 'می‌خواهم', '한국', '\ufeff'],
   )
   const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
   fc.assert(
@@ -165,20 +147,7 @@ t.test('words are never split within a grapheme, and together they are the text'
     }),
   )
   t.strictSame(wordsOf('It is 5 o’clock, 漢字。'), [
-    'It',
-    ' ',
-    'is',
-    ' ',
-    '5',
-    ' ',
-    'o',
-    '’',
-    'clock',
-    ',',
-    ' ',
-    '漢',
-    '字',
-    '。',
+    ...['It', ' ', 'is', ' ', '5', ' ', 'o', '’', 'clock', ',', ' ', '漢', '字', '。'],
   ])
   t.strictSame(wordsOf('می‌خواهم'), ['می‌خواهم'], 'a word may contain a joiner')
 })

@@ -14,38 +14,35 @@ import { attacks, doorsFor } from '../attacks.ts'
 import { doc, node, p, ul } from '../build.ts'
 import { anyPair } from './pairs.ts'
 
-t.test(
-  'a changed block has the new content besides what was deleted, and the old texts besides what was inserted',
-  async (t) => {
-    let merged = 0
-    const isMerged = (from: BlockNode[], to: BlockNode[], hasWords: boolean) => {
-      const json = blockDifferences(textsOf(from, to), hasWords ? 1_000_000 : 0)
-      return JSON.parse(json).every((difference: Parameters<typeof mergedBlock>[0]) => {
-        const both = mergedBlock(difference)
-        if (both === null) return difference.op !== 'modified' || difference.before?.type !== difference.after?.type
-        merged += 1
-        const [before, after] = [difference.before as BlockNode, difference.after as BlockNode]
-        return (
-          isDeepStrictEqual(oneSide(both.node, 'deleted'), oneSide(after, 'deleted')) &&
-          isDeepStrictEqual(textsById(oneSide(both.node, 'inserted')), textsById(oneSide(before, 'inserted')))
-        )
-      })
-    }
-    const anyPattern = fc.array(fc.boolean(), { minLength: 5, maxLength: 5 })
-    fc.assert(
-      fc.property(anyPair, anyPattern, ({ from, to }, pattern) => {
-        const hasWords = pattern[0] ?? true
-        const fewer = from.content.map((block) => thinned(block, pattern) as BlockNode)
-        return (
-          isMerged(from.content, to.content, hasWords) &&
-          isMerged(from.content, fewer, hasWords) &&
-          isMerged(fewer, from.content, hasWords)
-        )
-      }),
-    )
-    t.ok(merged > 0)
-  },
-)
+t.test('a changed block has the new content beside the deleted, and the old texts beside the inserted', async (t) => {
+  let merged = 0
+  const isMerged = (from: BlockNode[], to: BlockNode[], hasWords: boolean) => {
+    const json = blockDifferences(textsOf(from, to), hasWords ? 1_000_000 : 0)
+    return JSON.parse(json).every((difference: Parameters<typeof mergedBlock>[0]) => {
+      const both = mergedBlock(difference)
+      if (both === null) return difference.op !== 'modified' || difference.before?.type !== difference.after?.type
+      merged += 1
+      const [before, after] = [difference.before as BlockNode, difference.after as BlockNode]
+      return (
+        isDeepStrictEqual(oneSide(both.node, 'deleted'), oneSide(after, 'deleted')) &&
+        isDeepStrictEqual(textsById(oneSide(both.node, 'inserted')), textsById(oneSide(before, 'inserted')))
+      )
+    })
+  }
+  const anyPattern = fc.array(fc.boolean(), { minLength: 5, maxLength: 5 })
+  fc.assert(
+    fc.property(anyPair, anyPattern, ({ from, to }, pattern) => {
+      const hasWords = pattern[0] ?? true
+      const fewer = from.content.map((block) => thinned(block, pattern) as BlockNode)
+      return (
+        isMerged(from.content, to.content, hasWords) &&
+        isMerged(from.content, fewer, hasWords) &&
+        isMerged(fewer, from.content, hasWords)
+      )
+    }),
+  )
+  t.ok(merged > 0)
+})
 
 t.test('each change stands where it was, and a removed block where it stood', async (t) => {
   const [a, b, c, d, e, f, g] = doc(...[...'abcdefg'].map((letter) => p(letter))).content as BlockNode[]

@@ -22,10 +22,7 @@ const typing: fc.Arbitrary<Typing> = fc.record({
 })
 /** A random turn. */
 export function randomTurn(): fc.Arbitrary<Turn> {
-  return fc.record({
-    typed: fc.array(typing, { maxLength: 4 }),
-    written: fc.option(randomEdits(), { nil: null }),
-  })
+  return fc.record({ typed: fc.array(typing, { maxLength: 4 }), written: fc.option(randomEdits(), { nil: null }) })
 }
 
 /** A followed body with one editor, which has seen everything whenever it edits. */

@@ -6,19 +6,8 @@ import { idFrom } from './random-body.ts'
 import { wreck } from './wreck.ts'
 
 const kinds = [
-  'type',
-  'erase',
-  'split',
-  'paste',
-  'duplicate',
-  'delete',
-  'move',
-  'wreck',
-  'stray',
-  'id',
-  'undo',
-  'front',
-  'deep',
+  ...['type', 'erase', 'split', 'paste', 'duplicate', 'delete', 'move', 'wreck', 'stray', 'id', 'undo', 'front'],
+  ...['deep'],
 ] as const
 
 /** One edit: its kind, the index of its position, the index of another position, and its content. */

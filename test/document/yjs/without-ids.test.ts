@@ -52,9 +52,7 @@ t.test(
   async (t) => {
     const session = new EditedBody(
       normalised({ type: 'doc', content: [{ type: 'paragraph', attrs: { id: idFrom(1) } }] }),
-      {
-        knowsIds: false,
-      },
+      { knowsIds: false },
     )
     session.type({ kind: 'enter', at: 0, place: 0 })
     const [, added] = idsIn(session.settled())

@@ -25,14 +25,7 @@ export function wreck(): fc.Arbitrary<RawDocument> {
 
 const word = fc.integer({ min: 0, max: 99 }).map((number) => `w${number}`)
 const leaves = [
-  'horizontalRule',
-  'image',
-  'blockMath',
-  'frontmatter',
-  'htmlBlock',
-  'hardBreak',
-  'inlineImage',
-  'mention',
+  ...['horizontalRule', 'image', 'blockMath', 'frontmatter', 'htmlBlock', 'hardBreak', 'inlineImage', 'mention'],
 ]
 const types = Object.keys(nodeTable).filter((type) => type !== 'text' && type !== 'doc')
 const anyType = fc.constantFrom(...types, ...types, 'hologram', ...leaves)

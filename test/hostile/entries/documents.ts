@@ -265,10 +265,7 @@ const places: Readonly<Record<string, (text: string) => unknown[]>> = {
     { type: 'paragraph', content: [textNode('a'), { type: 'htmlInline', attrs: { html: text } }, textNode('b')] },
   ],
   'raw HTML in small pieces': (text) => [
-    {
-      type: 'paragraph',
-      content: piecesOf(text).map((html) => ({ type: 'htmlInline', attrs: { html } })),
-    },
+    { type: 'paragraph', content: piecesOf(text).map((html) => ({ type: 'htmlInline', attrs: { html } })) },
   ],
   'the address of a link': (text) => [linked({ href: `/${text}`, title: text })],
   'the text of links': (text) => [

@@ -51,11 +51,7 @@ export const markdownEntries: readonly Entry[] = [
         writeBody({ ...content, storedText, ...writing, ids: 'match' }),
     },
   },
-  {
-    name: 'imported Markdown',
-    input: (text) => text,
-    uses: { markdownOutline: (text) => markdownOutline(text) },
-  },
+  { name: 'imported Markdown', input: (text) => text, uses: { markdownOutline: (text) => markdownOutline(text) } },
   {
     name: 'addresses of imported Markdown',
     input: (text) => ({ text, destinations: markdownOutline(text).destinations }),

@@ -102,10 +102,7 @@ function statusOf(read: () => unknown): number {
 }
 
 function requestWith(accept: string) {
-  const request = {
-    headers: { accept } as Record<string, string>,
-    accepts: (types: string[]) => types[0],
-  }
+  const request = { headers: { accept } as Record<string, string>, accepts: (types: string[]) => types[0] }
   return request as unknown as Parameters<typeof negotiateContentType>[0]
 }
 

@@ -4,20 +4,7 @@ import { t } from '../../support/tap.ts'
 
 t.test('deciding about a hostile text costs what its length does', async (t) => {
   const repeated = [
-    '1) ',
-    '*_',
-    'a\n=\n',
-    '~a',
-    '<*_',
-    '<<?<?',
-    '<<!--<!--',
-    '\n',
-    ' ',
-    '<a b="',
-    '<a\n',
-    '>',
-    '[',
-    '`',
+    ...['1) ', '*_', 'a\n=\n', '~a', '<*_', '<<?<?', '<<!--<!--', '\n', ' ', '<a b="', '<a\n', '>', '[', '`'],
   ]
   const openings = ['', '<div>', '<!--', '<?', '<a ', '<a b="', '<a>', '<b c>x\n', '<!-- -->']
   for (const opening of openings) {

@@ -12,7 +12,7 @@ const commands = [
   'shared/start/start.ts',
   'shared/auth/bootstrap-command.ts',
   'shared/packaging/pack-command.ts',
-  'test/demo.ts',
+  'test/demo/main.ts',
   'test/bench/main.ts',
   'test/storm/main.ts',
 ]

@@ -15,12 +15,9 @@ const mostRows = 2500
 
 // Filters that leave few documents. A search counts all documents that pass its filters.
 const narrowed = [
-  '&document_id=doc_77&group_by=document&per_document=2',
-  '&document_id=doc_77&folder_id=999999&block_type=title&block_type=table',
-  '&tag=rare&property[rare]=77',
-  '&updated_by=usr_1&sort=updated_at',
-  '&updated_after=2100-01-01&group_by=document',
-  '&updated_before=2000-01-01',
+  ...['&document_id=doc_77&group_by=document&per_document=2'],
+  ...['&document_id=doc_77&folder_id=999999&block_type=title&block_type=table', '&tag=rare&property[rare]=77'],
+  ...['&updated_by=usr_1&sort=updated_at', '&updated_after=2100-01-01&group_by=document', '&updated_before=2000-01-01'],
 ]
 
 // The calls whose statements are inspected, for each list route. Every query parameter of the route occurs in them.
@@ -98,15 +95,11 @@ const callsOf: Record<string, (f: Fixture) => string[]> = {
     `/attachments?limit=50&document_id=${documentId}&referenced=true&cursor=`,
   ],
   listAudit: ({ documentId }) => [
-    '/audit?limit=50&cursor=',
-    `/audit?limit=50&document_id=${documentId}&cursor=`,
-    '/audit?limit=50&user_id=usr_1&token_id=tok_1&action=updateDocument&cursor=',
-    '/audit?limit=50&user_id=usr_nobody',
-    '/audit?limit=50&token_id=tok_nothing',
-    '/audit?limit=50&action=nothing',
-    '/audit?limit=50&user_id=usr_1&token_id=tok_nothing&action=updateDocument',
-    '/audit?limit=50&before=2000-01-01',
-    '/audit?limit=50&after=2100-01-01',
+    ...['/audit?limit=50&cursor=', `/audit?limit=50&document_id=${documentId}&cursor=`],
+    ...['/audit?limit=50&user_id=usr_1&token_id=tok_1&action=updateDocument&cursor='],
+    ...['/audit?limit=50&user_id=usr_nobody', '/audit?limit=50&token_id=tok_nothing', '/audit?limit=50&action=nothing'],
+    ...['/audit?limit=50&user_id=usr_1&token_id=tok_nothing&action=updateDocument'],
+    ...['/audit?limit=50&before=2000-01-01', '/audit?limit=50&after=2100-01-01'],
   ],
   listVersions: ({ documentId }) => [`/documents/${documentId}/versions?limit=50&cursor=`],
   listBlocks: ({ documentId }) => [`/documents/${documentId}/blocks?limit=1&recursive=true&cursor=`],

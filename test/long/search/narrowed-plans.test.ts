@@ -29,14 +29,7 @@ const all: { name: string; filters: DocumentFilters; passes: (document: number) 
   { name: 'none', filters: { updatedBefore: 0 }, passes: () => false },
 ]
 const queries = [
-  'kernel',
-  'memory',
-  'kernel memory',
-  'ouverture',
-  'word7x',
-  'word7x kernel',
-  'absent',
-  '"kernel memory"',
+  ...['kernel', 'memory', 'kernel memory', 'ouverture', 'word7x', 'word7x kernel', 'absent', '"kernel memory"'],
 ]
 
 t.test('however many blocks match, a narrowed search returns the best hits of its documents', async (t) => {

@@ -185,18 +185,11 @@ t.test('nobody makes the service look into the network around it', async (t) => 
   const { user_id: userId } = await service.signUp()
   const browser = await signedInVisitor(service, { userId })
   const inside = [
-    `https://localhost:${port}/a.json`,
-    `https://127.0.0.1:${port}/a.json`,
-    `https://[::1]:${port}/a.json`,
-    `https://[::ffff:127.0.0.1]:${port}/a.json`,
-    `https://2130706433:${port}/a.json`,
-    `https://0x7f.1:${port}/a.json`,
-    'https://169.254.169.254/latest/meta-data',
-    'https://10.0.0.1/a.json',
-    'https://[fd00::1]/a.json',
-    `http://localhost:${port}/a.json`,
-    'https://user@localhost/a.json',
-    'file:///etc/passwd',
+    ...[`https://localhost:${port}/a.json`, `https://127.0.0.1:${port}/a.json`, `https://[::1]:${port}/a.json`],
+    ...[`https://[::ffff:127.0.0.1]:${port}/a.json`, `https://2130706433:${port}/a.json`],
+    ...[`https://0x7f.1:${port}/a.json`, 'https://169.254.169.254/latest/meta-data', 'https://10.0.0.1/a.json'],
+    ...['https://[fd00::1]/a.json', `http://localhost:${port}/a.json`, 'https://user@localhost/a.json'],
+    ...['file:///etc/passwd'],
   ]
   for (const clientId of inside) {
     const program = new OAuthProgram({ origin: service.origin, clientId, redirectUri })

@@ -29,9 +29,7 @@ for (const PUBLIC_ORIGIN of ['http://localhost:3000', 'https://kb.example.test']
       status,
       headers,
       body: tokens,
-    } = await program.exchange(back.searchParams.get('code') ?? '', {
-      code_verifier: verifier,
-    })
+    } = await program.exchange(back.searchParams.get('code') ?? '', { code_verifier: verifier })
     t.equal(status, 200, JSON.stringify(tokens))
     t.equal(headers.get('cache-control'), 'no-store')
     t.match(tokens, { token_type: 'Bearer', expires_in: 3600, scope: scopes.join(' ') })

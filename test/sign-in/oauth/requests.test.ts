@@ -141,17 +141,10 @@ t.test('requests', async (t) => {
     const good = ['http://127.0.0.1:5123/cb', 'http://localhost:5123/cb', 'http://[::1]:5123/cb', 'com.example.app:/cb']
     for (const redirect_uri of good) t.equal((await local.begin(browser, { redirect_uri })).status, 200, redirect_uri)
     const bad = [
-      'http://127.0.0.1:5123/other',
-      'https://127.0.0.1:5123/cb',
-      'http://127.0.0.2:5123/cb',
-      'http://127.1:5123/cb',
-      'http://2130706433:5123/cb',
-      'http://127.0.0.1.evil.test/cb',
-      'http://localhost.evil.test/cb',
-      'http://127.0.0.1:80@evil.test/cb',
-      'http://evil.test/cb',
-      'com.example.app:/other',
-      'com.example.apps:/cb',
+      ...['http://127.0.0.1:5123/other', 'https://127.0.0.1:5123/cb', 'http://127.0.0.2:5123/cb'],
+      ...['http://127.1:5123/cb', 'http://2130706433:5123/cb', 'http://127.0.0.1.evil.test/cb'],
+      ...['http://localhost.evil.test/cb', 'http://127.0.0.1:80@evil.test/cb', 'http://evil.test/cb'],
+      ...['com.example.app:/other', 'com.example.apps:/cb'],
     ]
     for (const redirect_uri of bad) {
       const { status, path } = await local.begin(browser, { redirect_uri })
@@ -188,22 +181,19 @@ t.test('requests', async (t) => {
     t.match(undecided, { status: 303, location: /^\/oauth\/consent\// }, 'the person is asked again')
   })
 
-  t.test(
-    'the request of one browser is decided in no other, so nobody is made to approve for somebody else',
-    async (t) => {
-      const eve = await signedInVisitor(service, { userId: (await service.signUp()).user_id })
-      const { path, html } = await program.begin(browser)
-      t.match(await eve.get(path), { status: 400, html: 'Please start again' })
-      const fields = { ...hiddenFields(html, path), decision: 'approve' }
-      t.equal((await eve.post(path, fields)).status, 403, 'the form is of another session')
-      const decided = await browser.post(path, fields)
-      t.equal((await eve.get(decided.location ?? '')).status, 400)
-      const further = await Promise.all(Array.from({ length: 4 }, () => browser.get(decided.location ?? '')))
-      const codes = further.filter(({ location }) => location?.includes('code=') === true)
-      t.equal(codes.length, 1, 'the browser itself goes on, once')
-      t.equal((await browser.post(path, fields)).status, 400, 'a decision is final')
-    },
-  )
+  t.test('the request of one browser is decided in no other, so nobody approves for somebody else', async (t) => {
+    const eve = await signedInVisitor(service, { userId: (await service.signUp()).user_id })
+    const { path, html } = await program.begin(browser)
+    t.match(await eve.get(path), { status: 400, html: 'Please start again' })
+    const fields = { ...hiddenFields(html, path), decision: 'approve' }
+    t.equal((await eve.post(path, fields)).status, 403, 'the form is of another session')
+    const decided = await browser.post(path, fields)
+    t.equal((await eve.get(decided.location ?? '')).status, 400)
+    const further = await Promise.all(Array.from({ length: 4 }, () => browser.get(decided.location ?? '')))
+    const codes = further.filter(({ location }) => location?.includes('code=') === true)
+    t.equal(codes.length, 1, 'the browser itself goes on, once')
+    t.equal((await browser.post(path, fields)).status, 400, 'a decision is final')
+  })
 
   t.test('a program gets no more than was approved, and nothing that does not exist', async (t) => {
     const readOnly = scopes.filter((scope) => scope.endsWith(':read'))
@@ -268,18 +258,15 @@ t.test('requests', async (t) => {
     t.equal((await browser.post('/oauth/authorize', {})).status, 405)
   })
 
-  t.test(
-    'no more programs are connected than tokens are allowed, however often their tokens are renewed',
-    async (t) => {
-      for (let connected = 0; ; connected += 1) {
-        const { path, html } = await program.begin(browser)
-        const fields = { ...hiddenFields(html, path), decision: 'approve' }
-        const { status, html: told } = await browser.post(path, fields)
-        if (status === 303 && connected < 8) continue
-        t.match({ status, told }, { status: 409, told: 'You can have 10 tokens' })
-        t.equal((await browser.post(path, { ...fields, decision: 'deny' })).status, 303, 'refusing needs no room')
-        return
-      }
-    },
-  )
+  t.test('no more programs are connected than tokens are allowed, however often tokens are renewed', async (t) => {
+    for (let connected = 0; ; connected += 1) {
+      const { path, html } = await program.begin(browser)
+      const fields = { ...hiddenFields(html, path), decision: 'approve' }
+      const { status, html: told } = await browser.post(path, fields)
+      if (status === 303 && connected < 8) continue
+      t.match({ status, told }, { status: 409, told: 'You can have 10 tokens' })
+      t.equal((await browser.post(path, { ...fields, decision: 'deny' })).status, 303, 'refusing needs no room')
+      return
+    }
+  })
 })

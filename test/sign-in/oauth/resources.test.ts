@@ -65,13 +65,7 @@ t.test('a resource is recorded in one spelling, and other addresses are none of 
     ['', '', '/mcp', '/mcp', '/api/v1', '/api/v1'].map((path) => origin + path),
   )
   const foreign = [
-    '',
-    '//',
-    `${origin}//`,
-    `${origin}/api`,
-    `${origin}.evil.test`,
-    `${origin}/mcp#x`,
-    `${origin}/mcp?x`,
+    ...['', '//', `${origin}//`, `${origin}/api`, `${origin}.evil.test`, `${origin}/mcp#x`, `${origin}/mcp?x`],
   ]
   for (const address of foreign) t.equal(recordedResource(origin, address), null, address)
   t.ok(countsFor(origin, { origin, resource: 'mcp' }), 'the whole service includes the tools')

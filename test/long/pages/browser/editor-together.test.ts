@@ -56,13 +56,8 @@ t.test('people and a program in one document', { skip: noChromium, timeout: 600_
     ])
     const after = await agree()
     t.strictSame(texts(after), [
-      'Trunks',
-      'Elephants',
-      'Water is what an elephant looks for every day',
-      'Good food',
-      'Tusks',
-      'Ears are for hearing, and for fanning themselves',
-      'End',
+      ...['Trunks', 'Elephants', 'Water is what an elephant looks for every day', 'Good food', 'Tusks'],
+      ...['Ears are for hearing, and for fanning themselves', 'End'],
     ])
     const kept = [3, 0, 1, 4, 5].map((index) => before[index])
     t.strictSame(

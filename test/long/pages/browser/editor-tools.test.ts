@@ -116,52 +116,49 @@ t.test('the tools of the editor', { skip: noChromium }, async (t) => {
     await stores(t, [p(text('Elephants', marks)), p('Ferns')])
   })
 
-  t.test(
-    'links within the service lead to pages and files, and a pasted address of a page is one of them',
-    async (t) => {
-      const target = await make(ada, [p('Rivers'), p('Lakes')])
-      const block = target.blocks[1]?.attrs.id
-      const uri = `svc://doc/${target.id}#block=${block}`
-      const marked = (href: string) => ({ type: 'link', attrs: { href } })
-      const { id, one, page, stores } = await edit([p('Ferns'), p(text('Lakes', marked(uri)))])
-      const attachmentId = await uploaded(ada, {
-        documentId: id,
-        bytes: samples.text,
-        filename: 'a.txt',
-        type: 'text/plain',
-      })
-      const link = async (address: string) => {
-        await one.select({ block: 0 })
-        await page.keyboard.press('Control+k')
-        await page.getByRole('textbox', { name: 'Address' }).fill(address)
-        await page.keyboard.press('Enter')
-      }
-      await link(`/api/v1/attachments/${attachmentId}`)
-      const file = `/d/${id}/attachments/${attachmentId}`
-      t.equal(await page.getByRole('link', { name: 'Ferns' }).getAttribute('href'), file)
-      t.equal((await page.request.get(`${origin}${file}`)).status(), 200)
-      await link(`${origin}/d/${target.id}`)
-      await page.getByRole('link', { name: 'Ferns' }).waitFor()
-
-      const opened = async (open: Promise<void>) => {
-        const [popup] = await Promise.all([reader.context.waitForEvent('page'), open])
-        await popup.locator('.ProseMirror').waitFor()
-        const { pathname, hash } = new URL(popup.url())
-        await popup.close()
-        return pathname + hash
-      }
-      t.equal(
-        await opened(page.getByRole('link', { name: 'Lakes' }).click({ modifiers: ['Control'] })),
-        `/d/${target.id}#${block}`,
-      )
+  t.test('links within the service lead to pages and files, and a pasted address of a page is one', async (t) => {
+    const target = await make(ada, [p('Rivers'), p('Lakes')])
+    const block = target.blocks[1]?.attrs.id
+    const uri = `svc://doc/${target.id}#block=${block}`
+    const marked = (href: string) => ({ type: 'link', attrs: { href } })
+    const { id, one, page, stores } = await edit([p('Ferns'), p(text('Lakes', marked(uri)))])
+    const attachmentId = await uploaded(ada, {
+      documentId: id,
+      bytes: samples.text,
+      filename: 'a.txt',
+      type: 'text/plain',
+    })
+    const link = async (address: string) => {
       await one.select({ block: 0 })
       await page.keyboard.press('Control+k')
-      t.equal(await page.getByRole('textbox', { name: 'Address' }).inputValue(), `svc://doc/${target.id}`)
-      t.equal(await opened(page.getByRole('link', { name: 'Open the link' }).click()), `/d/${target.id}`)
-      await page.getByRole('button', { name: 'Cancel' }).click()
-      await stores(t, [p(text('Ferns', marked(`svc://doc/${target.id}`))), p(text('Lakes', marked(uri)))])
-    },
-  )
+      await page.getByRole('textbox', { name: 'Address' }).fill(address)
+      await page.keyboard.press('Enter')
+    }
+    await link(`/api/v1/attachments/${attachmentId}`)
+    const file = `/d/${id}/attachments/${attachmentId}`
+    t.equal(await page.getByRole('link', { name: 'Ferns' }).getAttribute('href'), file)
+    t.equal((await page.request.get(`${origin}${file}`)).status(), 200)
+    await link(`${origin}/d/${target.id}`)
+    await page.getByRole('link', { name: 'Ferns' }).waitFor()
+
+    const opened = async (open: Promise<void>) => {
+      const [popup] = await Promise.all([reader.context.waitForEvent('page'), open])
+      await popup.locator('.ProseMirror').waitFor()
+      const { pathname, hash } = new URL(popup.url())
+      await popup.close()
+      return pathname + hash
+    }
+    t.equal(
+      await opened(page.getByRole('link', { name: 'Lakes' }).click({ modifiers: ['Control'] })),
+      `/d/${target.id}#${block}`,
+    )
+    await one.select({ block: 0 })
+    await page.keyboard.press('Control+k')
+    t.equal(await page.getByRole('textbox', { name: 'Address' }).inputValue(), `svc://doc/${target.id}`)
+    t.equal(await opened(page.getByRole('link', { name: 'Open the link' }).click()), `/d/${target.id}`)
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await stores(t, [p(text('Ferns', marked(`svc://doc/${target.id}`))), p(text('Lakes', marked(uri)))])
+  })
 
   t.test('a sign opens the menu of people, and whoever is chosen is mentioned by the id', async (t) => {
     const grace = await service.signUp({ email: 'grace.hopper@example.test', workspace: 'Elephants' })

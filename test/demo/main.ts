@@ -3,11 +3,11 @@ import { existsSync, mkdtempSync, openAsBlob, readFileSync, rmSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pLimit from 'p-limit'
-import { type components, KnowledgeBase, KnowledgeBaseError } from '../shared/client/client.ts'
-import { runCommandLine, UsageError } from '../shared/process/command-line.ts'
-import { everyNode } from './support/every-node.ts'
-import { type MarkdownFile, markdownFiles } from './support/markdown-files.ts'
-import { root, startWholeService } from './support/processes.ts'
+import { type components, KnowledgeBase, KnowledgeBaseError } from '../../shared/client/client.ts'
+import { runCommandLine, UsageError } from '../../shared/process/command-line.ts'
+import { everyNode } from '../support/every-node.ts'
+import { type MarkdownFile, markdownFiles } from '../support/markdown-files.ts'
+import { root, startWholeService } from '../support/processes.ts'
 
 const usage = `usage: npm run demo [-- FILES]
 
