@@ -67,8 +67,11 @@ const projectionOptions: QueueOptions = {
   retryDelayMax: 60,
 }
 
-/** A model works on a requested job for minutes. When the provider fails, retries follow after 10, 20 and 40 s. */
-const requested: QueueOptions = { ...common, expireInSeconds: 3600, retryDelay: 10 }
+/**
+ * A model works on a requested job for minutes. Retries follow after 10, 20, 40 and then 60 s. A failure of the model
+ * is tried again three times at most; further retries are for processes that stop or die.
+ */
+const requested: QueueOptions = { ...common, expireInSeconds: 3600, retryLimit: 6, retryDelay: 10, retryDelayMax: 60 }
 
 /** `exclusive` drops a sweep that comes due while the last sweep still waits or runs. */
 const sweep: QueueOptions = { ...common, policy: 'exclusive', expireInSeconds: 900, retryDelay: 5 }
