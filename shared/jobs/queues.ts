@@ -1,6 +1,5 @@
 import type { Queue as BossQueue } from 'pg-boss'
 
-/** A queue of pg-boss and the type of the data its jobs carry. */
 export type Queue<Data extends object> = {
   readonly name: string
   readonly options: QueueOptions
@@ -11,7 +10,6 @@ export type Queue<Data extends object> = {
 /** The options of a queue in pg-boss, such as its retries. All times are in seconds. */
 export type QueueOptions = Omit<BossQueue, 'name'>
 
-/** A part of a document that a write can change. */
 export type DocumentChange = 'body' | 'title' | 'location' | 'locale'
 
 /** A projection of documents, as far as a write has to know it. */

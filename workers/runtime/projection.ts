@@ -58,14 +58,9 @@ const rounds = 3
 const batchSize = 32
 
 /**
- * Makes a worker of a projection.
- *
- * The first round is one transaction for a whole batch and waits for no writer. A document that is being written or
- * gone, or whose source has changed, is derived again by itself, in at most three rounds (`judge`). So is each document
- * of a batch that cannot be written.
- *
- * Large documents have a queue of their own, and no workspace may use all of its loops. So no large document holds up a
- * small one.
+ * Makes a worker of a projection. The first round is one transaction for a whole batch and waits for no writer. What is
+ * left is derived document by document, in at most three rounds. Large documents have a queue of their own, and no
+ * workspace may use all of its loops, so no large document holds up a small one.
  */
 export function defineProjection<Source extends ProjectionSource, Result>(
   projection: Projection<Source, Result>,
@@ -92,7 +87,7 @@ type Deriving<Source extends ProjectionSource, Result> = {
   stopping: AbortSignal
 }
 
-// Derives fetched jobs: first a batch of different documents, in the order of their ids, then all jobs that are left.
+// First derives a batch of different documents, in the order of their ids, then all jobs that are left.
 async function deriveAll<Source extends ProjectionSource, Result>(
   deriving: Deriving<Source, Result>,
   jobs: readonly Job<DocumentJob>[],
@@ -164,11 +159,9 @@ type Round = { jobs: readonly Job<DocumentJob>[]; last: boolean }
 type RoundEnds = ReadonlyMap<string, AttemptEnd>
 
 /**
- * Runs one round: load the sources, compute each result, then lock, judge and write in one transaction for all jobs.
- *
- * A document that cannot be computed ends with its error and does not affect other documents. A round of several jobs
- * waits for no writer: a document that is locked has to be derived again. Rejects, with nothing written, when the
- * transaction fails, and with a `FencedError` when another attempt has one of the jobs.
+ * Runs one round: load the sources, compute each result, then lock, judge and write in one transaction for all jobs. A
+ * document that cannot be computed ends with its error and does not affect other documents. Rejects, with nothing
+ * written, when the transaction fails, and with a `FencedError` when another attempt has one of the jobs.
  */
 async function deriveRound<Source extends ProjectionSource, Result>(
   deriving: Deriving<Source, Result>,

@@ -47,11 +47,7 @@ export type RequestedJob<Source extends object, Result> = {
 /** How often a failure of the model that may pass is tried again. */
 const maxModelRetries = 3
 
-/**
- * Makes the worker of a kind of requested job. It claims the row, loads, asks the model, then locks the source and
- * writes only when nothing has moved. It also ends the dead letters of the kind, so that nobody waits for them any
- * longer.
- */
+/** Makes the worker of a kind of requested job, which also ends its dead letters, so that nobody waits for them. */
 export function defineRequestedJob<Source extends object, Result>(kind: RequestedJob<Source, Result>): Worker {
   const { queue } = kind.table
   const rowOf = (job: Job<RequestedJobKey>) => ({ table: kind.table, key: job.data })
@@ -73,7 +69,6 @@ export function defineRequestedJob<Source extends object, Result>(kind: Requeste
 /** The end of a job whose requester has lost the writing role. */
 const revoked: jobs.RequestedJobEnd = { status: 'failed', code: 'access_revoked' }
 
-/** One attempt at one job, and its row. */
 type Attempt<Source extends object, Result> = {
   kind: RequestedJob<Source, Result>
   runtime: Runtime

@@ -29,7 +29,6 @@ export type Runtime = {
 /** A worker: one kind of work. `start` returns a function that stops the worker and waits for its running jobs. */
 export type Worker = { name: string; start: (runtime: Runtime) => Promise<() => Promise<void>> }
 
-/** Makes one function of the functions that stop workers. */
 export function stopAll(stops: readonly (() => Promise<void>)[]): () => Promise<void> {
   return async () => {
     await Promise.all(stops.map((stop) => stop()))

@@ -14,16 +14,12 @@ export type JobOutcome =
   | ('current' | 'behind' | 'obsolete' | 'gone' | 'large' | 'done')
   | ('failed' | 'over_limit' | 'fenced')
 
-/**
- * An outcome and its reason. `reason` is an error code or an `obsolete_reason`; `causes` are the messages of an error
- * and its causes.
- */
+/** `reason` is an error code or an `obsolete_reason`; `causes` are the messages of an error and its causes. */
 export type ExplainedOutcome = { outcome: JobOutcome; reason?: string; causes?: readonly string[] }
 
 /** The end of an attempt at a job: an outcome, or what the job threw. */
 export type AttemptEnd = ExplainedOutcome | { error: unknown }
 
-/** A worker that runs the jobs of a queue one by one. */
 type JobWorker<Data extends object> = {
   queue: Queue<Data>
   /**
@@ -51,7 +47,6 @@ export function defineWorker<Data extends object>({ queue, run }: JobWorker<Data
   }
 }
 
-/** How a process works on a queue. */
 type WorkOptions<Data extends object> = {
   queue: string
   /** How many fetched batches run at a time. */
@@ -67,10 +62,7 @@ type WorkOptions<Data extends object> = {
 /** pg-boss looks for jobs only once in so many seconds: notifications and `openWakeups` wake its workers earlier. */
 const pollingIntervalSeconds = 300
 
-/**
- * Works on a queue by workers of pg-boss, which fetch jobs, send their heartbeats, and settle them. Returns a function
- * that stops the workers and waits for running jobs.
- */
+/** Starts workers of pg-boss. Returns a function that stops the workers and waits for running jobs. */
 export async function workOn<Data extends object>(
   { jobs: { boss } }: Pick<Runtime, 'jobs'>,
   { queue, loops, batchSize, ofOneWorkspace, run }: WorkOptions<Data>,
@@ -118,10 +110,9 @@ export async function completeAttempts(
   throw new FencedError(`another attempt has one of the jobs ${attempts.map(({ id }) => id).join(', ')}`)
 }
 
-/** An attempt at a job; `stopping` aborts when the process is to end. */
 type Attempt<Data extends object> = { queue: Queue<Data>; job: Job<Data>; stopping: AbortSignal }
 
-/** How an attempt ended, whether no further attempt follows a failure, and the result for pg-boss. */
+/** Whether no further attempt follows a failure, and the result for pg-boss. */
 type Report = { isLast: boolean; result: JobResult }
 
 /** The pause, in milliseconds, between two tries while the database cannot be used. */
