@@ -3,7 +3,7 @@ import { sql, type Transaction } from '../database/database.ts'
 /** The channel on which workers tell waiting searches which documents are indexed. */
 export const indexedChannel = 'svc_indexed'
 
-/** Says that documents are indexed or gone. `transactionId` is PostgreSQL's id of the transaction that found this out. */
+/** Documents that are indexed or gone. `transactionId` is PostgreSQL's id of the transaction that found this out. */
 export type IndexedAnnouncement = { transactionId: bigint; documentIds: readonly string[] }
 
 /** Announces documents, which the caller has locked, at the commit of the transaction. */
