@@ -89,7 +89,7 @@ export async function workOn<Data extends object>(
 }
 
 /** Thrown when pg-boss has given the job to another attempt. The transaction of the result must then roll back. */
-export class FencedError extends Error {
+class FencedError extends Error {
   override readonly name = 'FencedError'
 }
 

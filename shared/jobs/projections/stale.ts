@@ -173,7 +173,8 @@ function mark(
       SELECT p.projection, CASE WHEN count(*) + (
         SELECT count(*) FROM (
           SELECT FROM stale_projections s
-          WHERE s.workspace_id = ${workspaceId} AND s.projection = p.projection LIMIT ${crowd}) AS few) > ${crowd} THEN -1 ELSE 0 END AS priority
+          WHERE s.workspace_id = ${workspaceId} AND s.projection = p.projection LIMIT ${crowd}) AS few
+        ) > ${crowd} THEN -1 ELSE 0 END AS priority
       FROM proposed p GROUP BY p.projection
     )
     SELECT projection, document_id, job_id AS id, large, priority
