@@ -1,20 +1,13 @@
 import cors from 'cors'
-import express, {
-  type Express,
-  type NextFunction,
-  type Request,
-  type RequestHandler,
-  type Response,
-  Router,
-} from 'express'
+import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import helmet, { type HelmetOptions } from 'helmet'
 import { Refusal } from '../shared/errors/errors.ts'
 import { newId } from '../shared/schema/ids.ts'
 import { asRefusal, errorBody, logFailure } from './http/errors.ts'
 import { rateLimitHeaderNames } from './http/rate-limit.ts'
 import { ClientGone } from './http/requesters.ts'
-import { apiPrefix, type Method, type Route } from './http/route.ts'
-import { type Server, server } from './http/serve.ts'
+import { apiPrefix } from './http/route.ts'
+import { apiRouter } from './http/serve.ts'
 import type { Service } from './http/service.ts'
 import { mcpRouter } from './mcp/endpoint.ts'
 import { oauthRouter } from './oauth/router.ts'
@@ -89,51 +82,6 @@ const corsOptions = {
 
 function allowedOrigins(origins: readonly string[]): '*' | string[] {
   return origins.includes('*') ? '*' : [...origins]
-}
-
-// Express tries the patterns of a router in turn. Each first segment of a path has a router of its own, so that Express
-// tries only a few patterns for a request. A path without parameters comes first: `/documents/read` is no document.
-function apiRouter(service: Service, table: readonly Route[]): RequestHandler {
-  const segments = new Map<string, Router>()
-  const hasParameters = (path: string) => Number(path.includes('{'))
-  const paths = [...Map.groupBy(table, (spec) => spec.path)].sort(([a], [b]) => hasParameters(a) - hasParameters(b))
-  for (const [path, specs] of paths) {
-    const [, first = ''] = path.split('/')
-    const router = segments.get(first) ?? Router({ caseSensitive: true, strict: true })
-    segments.set(first, router)
-    router.all(path.replaceAll(/\{(\w+)\}/g, ':$1'), dispatcher(service, specs))
-  }
-  return (request, response, next) => {
-    const [, first = ''] = request.path.split('/')
-    const router = segments.get(first)
-    if (router === undefined) next()
-    else router(request, response, next)
-  }
-}
-
-// Finds the route by the method of a request. Express could find the route too. But the answers to OPTIONS and with 405
-// list the methods of a path, which Express does not know.
-function dispatcher(service: Service, specs: readonly Route[]): Server {
-  const servers = new Map<string, { spec: Route; serve: Server }>(
-    specs.map((spec) => [spec.method satisfies Method, { spec, serve: server(service, spec) }]),
-  )
-  const get = servers.get('GET')
-  if (get !== undefined && !get.spec.stream) servers.set('HEAD', get)
-  const allow = [...servers.keys(), 'OPTIONS']
-  return async (request, response) => {
-    if (request.method === 'OPTIONS') {
-      response.set('Allow', allow.join(', ')).status(204).end()
-      return
-    }
-    const target = servers.get(request.method)
-    if (target === undefined) {
-      throw new Refusal('method_not_allowed', { details: { allow }, headers: { Allow: allow.join(', ') } })
-    }
-    response.locals['route'] = target.spec.path
-    response.vary('Authorization')
-    if (target.spec.method === 'GET') response.set('Cache-Control', 'private, no-cache')
-    await target.serve(request, response)
-  }
 }
 
 // Paths that monitoring asks for every few seconds. The log lines of these paths would hide all other lines, so they

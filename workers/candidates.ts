@@ -2,8 +2,7 @@ import type { FoundCandidate } from '../shared/concepts/candidates/extract.ts'
 import { extracting, writeCandidates } from '../shared/concepts/candidates/refresh.ts'
 import { loadProjectedSources, type ProjectedSource } from '../shared/jobs/projections/queries.ts'
 import { queues } from '../shared/jobs/queues.ts'
-import { defineProjection } from './runtime/projection.ts'
-import type { Projection } from './runtime/round.ts'
+import { defineProjection, type Projection } from './runtime/projection.ts'
 
 const storedIn = { table: 'concept_extractions' }
 

@@ -7,8 +7,7 @@ import {
 } from '../shared/changes/project.ts'
 import type { Config } from '../shared/config/config.ts'
 import { queues } from '../shared/jobs/queues.ts'
-import { defineProjection } from './runtime/projection.ts'
-import type { Projection } from './runtime/round.ts'
+import { defineProjection, type Projection } from './runtime/projection.ts'
 import type { Worker } from './runtime/runtime.ts'
 
 /**

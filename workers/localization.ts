@@ -1,4 +1,4 @@
-import { translationJobs } from '../shared/jobs/requested/tables.ts'
+import { translationJobs } from '../shared/jobs/requested/queries.ts'
 import { type JobSource, jobMoved, loadJob, recordEnd, runJob, storeJob } from '../shared/localization/jobs/run.ts'
 import type { Translated } from '../shared/localization/jobs/translate.ts'
 import { defineRequestedJob, type RequestedJob } from './runtime/requested-job.ts'

@@ -4,7 +4,7 @@ import { createProcessLogger } from '../shared/process/log.ts'
 import type { WorkerType } from '../shared/process/process-types.ts'
 import { warnAboutSettings } from '../shared/process/setting-warnings.ts'
 import { onStopSignal } from '../shared/process/stop-signals.ts'
-import { serveMetrics } from './runtime/metrics-server.ts'
+import { serveMetrics } from './metrics-server.ts'
 import { openRuntime } from './runtime/runtime.ts'
 import { isWorkerType, workersOf, workerTypes } from './types.ts'
 

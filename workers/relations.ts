@@ -6,8 +6,7 @@ import {
   loadLinkSources,
   writeRelations,
 } from '../shared/relations/extract.ts'
-import { defineProjection } from './runtime/projection.ts'
-import type { Projection } from './runtime/round.ts'
+import { defineProjection, type Projection } from './runtime/projection.ts'
 
 /**
  * The projection of inline relations, which are links in bodies. Inline relations depend on the body alone. @internal

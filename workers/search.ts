@@ -1,4 +1,5 @@
 import { queues } from '../shared/jobs/queues.ts'
+import { announceIndexed } from '../shared/search/announcements.ts'
 import {
   type IndexChange,
   type IndexSource,
@@ -6,8 +7,7 @@ import {
   loadIndexSources,
   writeIndexes,
 } from '../shared/search/index/index-document.ts'
-import { defineProjection } from './runtime/projection.ts'
-import type { Projection } from './runtime/round.ts'
+import { defineProjection, type Projection } from './runtime/projection.ts'
 
 /**
  * The projection of the search index. The index of a document depends on body, title, knowledge base and locale.
@@ -17,7 +17,6 @@ export const searchProjection: Projection<IndexSource, IndexChange> = {
   name: 'search',
   queue: queues.searchIndex,
   storedIn: { table: 'search_documents' },
-  isAnnounced: true,
   load: loadIndexSources,
   compute: indexing,
   sameSource: (source, current) =>
@@ -26,6 +25,7 @@ export const searchProjection: Projection<IndexSource, IndexChange> = {
     source.knowledge_base_id === current.knowledge_base_id &&
     source.locale === current.locale,
   write: writeIndexes,
+  announce: announceIndexed,
 }
 
 /** Indexes documents for search, in the worker type `search`. */

@@ -1,5 +1,5 @@
 import { queues } from '../shared/jobs/queues.ts'
-import { summaryJobs } from '../shared/jobs/requested/tables.ts'
+import { summaryJobs } from '../shared/jobs/requested/queries.ts'
 import {
   askForSummary,
   loadJobSource,

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Type } from 'typebox'
 import { Upload } from '../../shared/attachments/upload.ts'
+import { insertAuditEntries } from '../../shared/audit/audit.ts'
 import { type Caller, visibleWorkspaces } from '../../shared/auth/caller.ts'
 import { type Ahead, computingAhead, onTheSpot } from '../../shared/computations/ahead.ts'
 import { inTransaction, type Transaction } from '../../shared/database/database.ts'
@@ -8,7 +9,6 @@ import { Refusal } from '../../shared/errors/errors.ts'
 import type { Client } from '../../shared/requests/client.ts'
 import { onBehalfOf } from '../../shared/turns/requester.ts'
 import { Turns } from '../../shared/turns/turns.ts'
-import { recordWrite } from './audit.ts'
 import { requireScopes } from './authenticate.ts'
 import { answerOnce, type KeyedRequest, keyedFingerprint, parseIdempotencyKey } from './idempotency.ts'
 import { paramsReader, queryReader } from './input.ts'
@@ -264,4 +264,47 @@ async function prepare(spec: Route, call: ReceivedCall): Promise<() => unknown> 
 
 function outsideTransaction(call: ReceivedCall) {
   return { ...call, tx: call.db, ahead: onTheSpot, write: null }
+}
+
+type AuditedWrite = {
+  spec: Route
+  /** The path of the call below the origin. */
+  path: string
+  call: Pick<UntypedCall, 'caller' | 'client' | 'requestId' | 'params'>
+  answer: Answer
+}
+
+/**
+ * Records an accepted write in the audit log, in the transaction of the write. The log holds who called what through
+ * which program, and never a text of a document (api/guide/authentication.md#audit).
+ */
+async function recordWrite(tx: Transaction, { spec, path, call, answer }: AuditedWrite): Promise<void> {
+  const { caller, client, requestId } = call
+  const named = namedByPath(spec, call.params)
+  await insertAuditEntries(tx, {
+    action: spec.operationId,
+    requestId,
+    tokenId: caller.tokenId,
+    userId: caller.userId,
+    method: spec.method,
+    path,
+    // The user approved a program under the name that OAuth knows; the header names any program.
+    clientName: caller.clientName ?? client.name,
+    clientVersion: caller.clientName === null ? client.version : null,
+    isAgent: client.isAgent,
+    documentIds: [...new Set(answer.documentIds ?? [named.documentId].filter((id) => id !== null))],
+    place: { ...named, workspaceId: answer.workspaceId ?? null },
+  })
+}
+
+// The document, knowledge base or folder that the parameter `id` of the path names. The error for an unknown id says
+// what the parameter names.
+function namedByPath(spec: Route, params: Record<string, unknown>) {
+  const mark: { 'x-error'?: string } = spec.params?.properties['id'] ?? {}
+  const idOf = (error: string) => (mark['x-error'] === error ? params['id'] : null)
+  return {
+    documentId: idOf('document_not_found') as string | null,
+    knowledgeBaseId: idOf('knowledge_base_not_found') as number | null,
+    folderId: idOf('folder_not_found') as number | null,
+  }
 }

@@ -1,7 +1,6 @@
-import { Counter, Gauge, type Registry } from 'prom-client'
+import { Gauge, type Registry } from 'prom-client'
 import type { Database } from '../../shared/database/database.ts'
 import { failedRequestedJobs, lags, liveProcesses, sizes } from '../../shared/health/queries.ts'
-import { durationBounds, jobOutcomes } from '../../shared/jobs/metrics.ts'
 import { queueLoads } from '../../shared/jobs/reads.ts'
 import { outdatedDocuments } from '../../shared/search/index/reindex.ts'
 
@@ -12,15 +11,14 @@ const freshMs = 5000
 const sizesFreshMs = 60_000
 
 /**
- * Adds the metrics of the whole service, which come from the database at each scrape, among them queues, live processes
- * and the outcomes of jobs. Each figure is asked for at most once in `freshMs`, however many clients scrape.
+ * Adds the metrics of the whole service, which come from the database at each scrape, among them queues and live
+ * processes. Each figure is asked for at most once in `freshMs`, however many clients scrape.
  */
 export function observeService({ registry, database }: { registry: Registry; database: Database }): void {
   observeQueues({ registry, loads: cached(() => loadsWithFailures(database)) })
   observeLags({ registry, latest: cached(async () => [await lags(database)]) })
   observeSizes({ registry, latest: cached(async () => [await sizes(database)], sizesFreshMs) })
   observeProcesses({ registry, live: cached(() => liveProcesses(database)) })
-  observeJobs({ registry, outcomes: cached(() => jobOutcomes(database)) })
   observeSearch({ registry, outdated: cached(async () => [await outdatedDocuments(database)]) })
 }
 
@@ -58,43 +56,6 @@ function observeQueues({ registry, loads }: { registry: Registry; loads: () => P
       },
     })
   }
-}
-
-type JobOutcomes = Awaited<ReturnType<typeof jobOutcomes>>
-
-// Fills counters with the outcomes that all worker processes have recorded in the database. So the counters are set
-// anew at each scrape. Buckets are cumulative, as in a histogram.
-function observeJobs({
-  registry,
-  outcomes,
-}: {
-  registry: Registry
-  outcomes: () => Promise<readonly JobOutcomes[number][]>
-}): void {
-  const counter = (name: string, help: string, fill: (metric: Counter, counted: JobOutcomes[number]) => void) =>
-    new Counter({
-      name,
-      help,
-      labelNames: ['queue', 'outcome', 'le'],
-      registers: [registry],
-      async collect() {
-        this.reset()
-        for (const counted of await outcomes()) fill(this, counted)
-      },
-    })
-  counter('svc_job_duration_seconds_count', 'Finished runs of jobs by outcome', (metric, { queue, outcome, jobs }) =>
-    metric.inc({ queue, outcome }, jobs),
-  )
-  counter('svc_job_duration_seconds_sum', 'Time spent in runs of jobs', (metric, { queue, outcome, seconds }) =>
-    metric.inc({ queue, outcome }, seconds),
-  )
-  counter('svc_job_duration_seconds_bucket', 'Runs of jobs that took at most `le`', (metric, counted) => {
-    const { queue, outcome, buckets, jobs } = counted
-    for (const [index, bound] of durationBounds.entries()) {
-      metric.inc({ queue, outcome, le: String(bound) }, buckets[index] ?? 0)
-    }
-    metric.inc({ queue, outcome, le: '+Inf' }, jobs)
-  })
 }
 
 type Lags = Awaited<ReturnType<typeof lags>>

@@ -3,7 +3,7 @@ import { visibleWorkspaces } from '../../shared/auth/caller.ts'
 import type { Scope } from '../../shared/auth/scopes.ts'
 import { type ErrorCode, Refusal } from '../../shared/errors/errors.ts'
 import { progressOf } from '../../shared/jobs/requested/progress.ts'
-import { summaryJobs } from '../../shared/jobs/requested/tables.ts'
+import { summaryJobs } from '../../shared/jobs/requested/queries.ts'
 import { blockIdPattern, ulidPattern } from '../../shared/schema/ids.ts'
 import { Text } from '../../shared/schema/strings.ts'
 import { visibleSummaryJob } from '../../shared/summaries/job-queries.ts'
@@ -100,11 +100,11 @@ export const summaryRoutes: readonly Route[] = [
     params: SummaryJobParameter,
     success: { status: 200, description: 'The job', data: SummaryJob },
     errors: ['job_not_found'],
-    async handle({ db, caller, params }) {
+    async handle({ db, service, caller, params }) {
       const job = await visibleSummaryJob(db, { id: params.id, workspaceIds: visibleWorkspaces(caller) })
       if (job === null) throw new Refusal('job_not_found', { details: { id: params.id } })
       const key = { workspace_id: job.workspace_id, job_id: job.id }
-      return { data: presentSummaryJob(job, await progressOf(db, { table: summaryJobs, key })) }
+      return { data: presentSummaryJob(job, await progressOf(service, { table: summaryJobs, key })) }
     },
   }),
 ]

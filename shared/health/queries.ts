@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { type Queryable, sql } from '../database/database.ts'
 import { row } from '../database/row.ts'
-import { requestedJobTables } from '../jobs/requested/tables.ts'
+import { requestedJobTables } from '../jobs/requested/queries.ts'
 import { workerTypeNames } from '../process/process-types.ts'
 
 /** Resolves when PostgreSQL answers. */

@@ -1,6 +1,5 @@
 import type { Queue as BossQueue } from 'pg-boss'
 
-/** A queue of pg-boss and the type of the data its jobs carry. */
 export type Queue<Data extends object> = {
   readonly name: string
   readonly options: QueueOptions
@@ -11,7 +10,6 @@ export type Queue<Data extends object> = {
 /** The options of a queue in pg-boss, such as its retries. All times are in seconds. */
 export type QueueOptions = Omit<BossQueue, 'name'>
 
-/** A part of a document that a write can change. */
 export type DocumentChange = 'body' | 'title' | 'location' | 'locale'
 
 /** A projection of documents, as far as a write has to know it. */
@@ -67,8 +65,11 @@ const projectionOptions: QueueOptions = {
   retryDelayMax: 60,
 }
 
-/** A model works on a requested job for minutes. When the provider fails, retries follow after 10, 20 and 40 s. */
-const requested: QueueOptions = { ...common, expireInSeconds: 3600, retryDelay: 10 }
+/**
+ * A model works on a requested job for minutes. Retries follow after 10, 20, 40 and then 60 s. A failure of the model
+ * is tried again three times at most; further retries are for processes that stop or die.
+ */
+const requested: QueueOptions = { ...common, expireInSeconds: 3600, retryLimit: 6, retryDelay: 10, retryDelayMax: 60 }
 
 /** `exclusive` drops a sweep that comes due while the last sweep still waits or runs. */
 const sweep: QueueOptions = { ...common, policy: 'exclusive', expireInSeconds: 900, retryDelay: 5 }

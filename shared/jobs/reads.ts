@@ -1,9 +1,7 @@
 import Type from 'typebox'
 import { prepared, type Queryable, sql } from '../database/database.ts'
 import { row } from '../database/row.ts'
-import { Nullable } from '../schema/identifiers.ts'
-import { type DocumentProjection, deadLetterOf, largeOf, type RequestedJobKey } from './queues.ts'
-import type { RequestedJobTable } from './requested/tables.ts'
+import { type DocumentProjection, deadLetterOf, largeOf, type Queue, type RequestedJobKey } from './queues.ts'
 
 /*
  * All that the service reads from the tables of pg-boss, because its interface does not tell it. No statement of the
@@ -13,18 +11,12 @@ const waits = sql.fragment`state < 'active' AND NOT blocked`
 const runs = sql.fragment`state = 'active' AND group_id IS NOT NULL`
 
 const StateRow = row(
-  Type.Object({
-    queue: Type.String(),
-    due: Type.Boolean(),
-    soon: Type.Boolean(),
-    running: Type.Boolean(),
-    lapsed: Type.Boolean(),
-  }),
+  Type.Object({ queue: Type.String(), due: Type.Boolean(), busy: Type.Boolean(), lapsed: Type.Boolean() }),
 )
 
 /**
- * What queues need of a worker: whether a job is due, whether the next job is due within `soonSeconds`, whether jobs
- * are running, and whether a running job lacks its heartbeat.
+ * What queues need of a worker: whether a job is due, whether a job runs or is due within `soonSeconds`, and whether a
+ * running job lacks its heartbeat.
  */
 export function queueStates(
   db: Queryable,
@@ -34,9 +26,8 @@ export function queueStates(
     SELECT FROM pgboss.job WHERE name = queue AND ${waits} AND start_after <= now() + make_interval(secs => ${seconds}))`
   return db.any(
     prepared(sql.type(StateRow)`
-    SELECT queue, due, NOT due AND ${startsBy(soonSeconds)} AS soon, count > 0 AS running, lapsed > 0 AS lapsed
+    SELECT queue, ${startsBy(0)} AS due, count > 0 OR ${startsBy(soonSeconds)} AS busy, lapsed > 0 AS lapsed
     FROM unnest(${sql.array([...queues], 'text')}) AS queue
-    CROSS JOIN LATERAL (SELECT ${startsBy(0)} AS due) AS waiting
     CROSS JOIN LATERAL (
       SELECT count(*), count(*) FILTER (WHERE heartbeat_on + heartbeat_seconds * interval '1 second' < now()) AS lapsed
       FROM pgboss.job WHERE name = queue AND ${runs}
@@ -120,7 +111,7 @@ const KeyRow = row(Type.Object({ workspace_id: Type.String(), job_id: Type.Strin
 /** Returns open requested jobs, older than `seconds`, for which pg-boss has no job left. */
 export function strandedJobs(
   db: Queryable,
-  input: { table: RequestedJobTable; seconds: number; limit: number },
+  input: { table: { name: string; queue: Queue<RequestedJobKey> }; seconds: number; limit: number },
 ): Promise<readonly RequestedJobKey[]> {
   const { name, queue } = input.table
   return db.any(sql.type(KeyRow)`
@@ -158,16 +149,4 @@ export function requestedJobTurn(db: Queryable, input: { queue: string; workspac
 export function isRunning({ queue, job }: { queue: string; job: { id: string; retryCount: number } }) {
   return sql.fragment`EXISTS (SELECT FROM pgboss.job WHERE name = ${queue} AND id = ${job.id}
     AND retry_count = ${job.retryCount}::int AND state = 'active')`
-}
-
-const FailureRow = row(
-  Type.Object({ next_attempt_at: Nullable(Type.Number()), has_failed: Type.Boolean(), code: Nullable(Type.String()) }),
-)
-
-/** Why the attempt before failed and when the next attempt begins; null when pg-boss has no such job. */
-export function lastFailure(db: Queryable, { queue, id }: { queue: string; id: string }) {
-  return db.maybeOne(sql.type(FailureRow)`
-    SELECT CASE WHEN state = 'retry' THEN start_after END AS next_attempt_at, output IS NOT NULL AS has_failed,
-      output ->> 'code' AS code
-    FROM pgboss.job WHERE name = ${queue} AND id = ${id}`)
 }

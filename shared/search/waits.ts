@@ -1,13 +1,8 @@
 import type { Queryable } from '../database/database.ts'
 import { type Listener, listen } from '../database/listener.ts'
 import { isOutage } from '../database/outages.ts'
-import {
-  type CurrentAnnouncement,
-  currentChannel,
-  readAnnouncement,
-  transactionsIn,
-} from '../jobs/projections/announcements.ts'
 import { currentCall } from '../turns/requester.ts'
+import { type IndexedAnnouncement, indexedChannel, readAnnouncement, transactionsIn } from './announcements.ts'
 import type { SearchScope } from './statement/request.ts'
 import { type StaleDocuments, staleDocuments } from './statement/stale-documents.ts'
 
@@ -114,17 +109,17 @@ export class SearchWaits {
     const { url, onError } = this.#options
     return listen({
       url,
-      channel: currentChannel,
+      channel: indexedChannel,
       onNotify: (payload) => {
         const announcement = payload === null ? null : readAnnouncement(payload)
         if (payload === null) for (const wait of this.#waits) wait.reconnected()
-        if (announcement?.projection === 'search') this.#announced(announcement)
+        if (announcement !== null) this.#announced(announcement)
       },
       onError,
     })
   }
 
-  #announced(announcement: CurrentAnnouncement): void {
+  #announced(announcement: IndexedAnnouncement): void {
     for (const wait of this.#waits) wait.heard(announcement)
     for (const id of announcement.documentIds) {
       for (const wait of this.#byDocument.get(id) ?? []) wait.announced(id, announcement.transactionId)
@@ -144,7 +139,7 @@ class IndexWait {
   readonly #over = Promise.withResolvers<undefined>()
   #news = Promise.withResolvers<News>()
   #isOver = false
-  #heard: CurrentAnnouncement[] | null = null
+  #heard: IndexedAnnouncement[] | null = null
   #expected = new Set<string>()
   #isSeen: (transactionId: bigint) => boolean = () => true
 
@@ -174,7 +169,7 @@ class IndexWait {
     return [...this.#expected]
   }
 
-  heard(announcement: CurrentAnnouncement): void {
+  heard(announcement: IndexedAnnouncement): void {
     this.#heard?.push(announcement)
   }
 

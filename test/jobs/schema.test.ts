@@ -114,7 +114,7 @@ async function downgrade(
   await boss.stop({ graceful: false })
   await client.query(`
     ALTER TABLE stale_projections DROP COLUMN job_id;
-    DELETE FROM schema_migrations WHERE name = '0044-jobs-by-pg-boss';
+    DELETE FROM schema_migrations WHERE name >= '0044';
     CREATE FUNCTION pgboss.announce_job() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
     CREATE TRIGGER job_announced AFTER INSERT OR UPDATE ON pgboss.job_common
       FOR EACH ROW EXECUTE FUNCTION pgboss.announce_job();

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from '../../shared/database/database.ts'
-import { announceCurrent } from '../../shared/jobs/projections/announcements.ts'
+import { indexedChannel } from '../../shared/search/announcements.ts'
 import { SearchWaits } from '../../shared/search/waits.ts'
 import { workersOf } from '../../workers/types.ts'
 import type { Client } from '../support/client.ts'
@@ -180,15 +180,15 @@ t.test('a late announcement of an older write does not end the wait for a newer 
   const answers = [searchV2(ada, { q: 'heron', wait_ms: most }), searchV2(ben, { q: 'heron', wait_ms: most })]
   await untilWaiting(2)
   await untilAsked()
-  const announce = (transactionId: bigint, documentIds: string[]) =>
-    announceCurrent(service.database, { projection: 'search', transactionId, documentIds })
-  await announce(3n, [hers.id, his.id])
-  await service.database.query(sql.unsafe`SELECT pg_notify('svc_projections_current', 'search x doc_1')`)
-  await service.database.query(sql.unsafe`SELECT pg_notify('svc_projections_current', '')`)
-  await announce(2n ** 60n, [his.id])
+  const announce = (payload: string) =>
+    service.database.query(sql.unsafe`SELECT pg_notify(${indexedChannel}, ${payload})`)
+  await announce(`3 ${hers.id} ${his.id}`)
+  await announce('x doc_1')
+  await announce('')
+  await announce(`${2n ** 60n} ${his.id}`)
   t.match(await answers[1], { projection: { complete: false } })
   t.equal(searchWaits.size, 1, 'the other still waits')
-  await announce(2n ** 60n, [hers.id])
+  await announce(`${2n ** 60n} ${hers.id}`)
   t.match(await answers[0], { projection: { complete: false } })
 })
 

@@ -3,8 +3,7 @@ import { computation } from '../../shared/computations/computation.ts'
 import type { ProjectionComputation, ProjectionInput } from '../../shared/jobs/projections/computation.ts'
 import type { DocumentJob } from '../../shared/jobs/queues.ts'
 import { createLogger } from '../../shared/process/log.ts'
-import { defineProjection } from '../../workers/runtime/projection.ts'
-import type { Projection, ProjectionSource } from '../../workers/runtime/round.ts'
+import { defineProjection, type Projection, type ProjectionSource } from '../../workers/runtime/projection.ts'
 import { openRuntime, type Runtime, type Worker } from '../../workers/runtime/runtime.ts'
 import { workersOf } from '../../workers/types.ts'
 import type { Client } from './client.ts'
@@ -22,11 +21,14 @@ export type RunningWorkers = {
   stop: () => Promise<void>
 }
 
+const runtimes = new WeakMap<TestService, Runtime[]>()
+
 /** Runs workers on the database of a service, with their own connections. They end with the test at the latest. */
 export async function startWorkers(t: Teardown, service: TestService, workers: Worker[]): Promise<RunningWorkers> {
   const { config } = service
   const log = createLogger({ service: 'test', config })
   const runtime = await openRuntime({ config, log, schedule: false })
+  runtimes.set(service, [...(runtimes.get(service) ?? []), runtime])
   const stops = await Promise.all(workers.map((worker) => worker.start(runtime)))
   let stopped: Promise<void> | undefined
   const stop = () => {
@@ -35,6 +37,18 @@ export async function startWorkers(t: Teardown, service: TestService, workers: W
   }
   t.teardown(stop)
   return { runtime, stop }
+}
+
+/** The numbers of attempts at jobs of a queue, in all workers that ran on a service, by outcome. */
+export async function outcomesOf(service: TestService, queue: string): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {}
+  for (const { durations } of runtimes.get(service) ?? []) {
+    for (const { metricName, labels, value } of (await durations.get()).values) {
+      if (metricName !== 'svc_job_duration_seconds_count' || labels.queue !== queue) continue
+      counts[labels.outcome ?? ''] = (counts[labels.outcome ?? ''] ?? 0) + value
+    }
+  }
+  return counts
 }
 
 /**

@@ -51,7 +51,7 @@ function unequalReads([first, second]: readonly [Reads, Reads], blur = (text: st
 }
 
 // Tables that workers fill again after a restore, with times and numbers of their own. Reads cover them.
-const derivedAgain = ['search_documents', 'search_blocks', 'search_languages', 'summary_digests', 'job_outcomes']
+const derivedAgain = ['search_documents', 'search_blocks', 'search_languages', 'summary_digests']
 // Tables that record what was done, and the public links, which do not come back.
 const history = ['events', 'event_floor', 'audit_log', 'tokens', 'public_shares', 'public_share_directory']
 // Tables that say when something was last derived from a document.

@@ -1,7 +1,6 @@
 import Type from 'typebox'
 import { inTransaction, sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
-import { jobOutcomes } from '../../shared/jobs/metrics.ts'
 import type { DocumentJob } from '../../shared/jobs/queues.ts'
 import { enqueueStep, firstStep } from '../../shared/search/index/reindex.ts'
 import { defineProjection } from '../../workers/runtime/projection.ts'
@@ -10,7 +9,7 @@ import { searchV2 } from '../support/search.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
 import { type Test, t } from '../support/tap.ts'
-import { defineDisturbed, rewrite, startWorkers, untilFresh, write } from '../support/workers.ts'
+import { defineDisturbed, outcomesOf, rewrite, startWorkers, untilFresh, write } from '../support/workers.ts'
 
 t.test('of documents that are indexed together, one that changes meanwhile is indexed as it is now', async (t) => {
   const { ada, ids, work, batches, outcomes } = await startWithDocuments(t)
@@ -164,10 +163,7 @@ async function startWithDocuments(t: Test) {
     return startWorkers(t, service, [defineDisturbed(projection, { beforeCommit })])
   }
 
-  async function outcomes(): Promise<Record<string, number>> {
-    const counted = await jobOutcomes(service.database)
-    return Object.fromEntries(counted.filter(({ queue }) => queue === 'search.index').map((o) => [o.outcome, o.jobs]))
-  }
+  const outcomes = () => outcomesOf(service, 'search.index')
   return { service, ada, ids, work, batches, outcomes }
 }
 

@@ -2,7 +2,6 @@ import Type from 'typebox'
 import { computationLoad } from '../../shared/computations/compute.ts'
 import { type Queryable, sql } from '../../shared/database/database.ts'
 import { row } from '../../shared/database/row.ts'
-import { jobOutcomes } from '../../shared/jobs/metrics.ts'
 import { queues } from '../../shared/jobs/queues.ts'
 import { laggingDocuments } from '../../shared/jobs/reads.ts'
 import { defineProjection } from '../../workers/runtime/projection.ts'
@@ -13,7 +12,7 @@ import { searchV2 } from '../support/search.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/site.ts'
 import { type Test, t } from '../support/tap.ts'
-import { rewrite, startWorkers, untilFresh, write } from '../support/workers.ts'
+import { outcomesOf, rewrite, startWorkers, untilFresh, write } from '../support/workers.ts'
 
 const endlessIndexer = defineProjection({ ...searchProjection, compute: endlessIndexing })
 
@@ -116,10 +115,7 @@ async function startWithEndless(t: Test, env: Record<string, string> = {}) {
   const ada = await service.signUp()
   const ids = ['doc_a', 'doc_b', 'doc_c'] as [string, string, string]
   for (const [n, id] of ids.entries()) await write(ada, n === 1 ? 'heron ENDLESS' : 'heron', { id })
-  async function outcomes(): Promise<Record<string, number>> {
-    const counted = await jobOutcomes(service.database)
-    return Object.fromEntries(counted.filter(({ queue }) => queue === 'search.index').map((o) => [o.outcome, o.jobs]))
-  }
+  const outcomes = () => outcomesOf(service, 'search.index')
   return { service, ada, ids, outcomes }
 }
 

@@ -22,7 +22,7 @@ t.test('a process runs the worker types it is told to, and no others', async (t)
     service.database.oneFirst(sql.type(row(Type.Object({ count: Type.Number() })))`
       SELECT count(*) AS count FROM pgboss.job WHERE name = ${queues.sweepStale.name} AND state = 'created'`)
 
-  const search = await startWorker(['search'], env)
+  const search = await startWorker(['search'], { ...env, WORKER_CONCURRENCY: '8' })
   t.teardown(search.stop)
   await untilFresh(ada)
   t.equal((await searchV2(ada, { q: 'heron' })).results.length, 1)

@@ -3,25 +3,13 @@ import type { Job } from 'pg-boss'
 import { type Ahead, computingAhead } from '../../shared/computations/ahead.ts'
 import { ComputationLimitError } from '../../shared/computations/computation.ts'
 import { inTransaction, type Queryable, type Transaction } from '../../shared/database/database.ts'
-import { isOutage } from '../../shared/database/outages.ts'
 import { causesOf } from '../../shared/errors/causes.ts'
 import { deadLetterOf, type RequestedJobKey } from '../../shared/jobs/queues.ts'
 import * as jobs from '../../shared/jobs/requested/queries.ts'
-import type { RequestedJobTable } from '../../shared/jobs/requested/tables.ts'
-import { enqueueRequestedJob } from '../../shared/jobs/send.ts'
 import { ModelError, type ModelRequest } from '../../shared/models/model.ts'
 import { onBehalfOf } from '../../shared/turns/requester.ts'
-import type { Runtime, Worker } from './runtime.ts'
-import {
-  completeAttempts,
-  defineWorker,
-  type ExplainedOutcome,
-  FencedError,
-  isLastAttempt,
-  outagePauseSeconds,
-  replaceAfterOutage,
-  replaceAttempt,
-} from './work.ts'
+import { type Runtime, stopAll, type Worker } from './runtime.ts'
+import { completeAttempts, defineWorker, type ExplainedOutcome } from './work.ts'
 
 /** Asks the model, or returns the stored answer that an earlier attempt at the job got to the same request. */
 export type Ask = (request: ModelRequest) => Promise<string>
@@ -36,7 +24,7 @@ export type Obsolete = { obsolete: string }
  * again.
  */
 export type RequestedJob<Source extends object, Result> = {
-  table: RequestedJobTable
+  table: jobs.RequestedJobTable
   /** Reads what the job is about, without locks. Returns `Obsolete` when the source has moved already. */
   load: (db: Queryable, key: RequestedJobKey) => Promise<Source | Obsolete>
   /** Derives the result with the help of the model, outside any transaction. */
@@ -56,61 +44,37 @@ export type RequestedJob<Source extends object, Result> = {
   ended?: (tx: Transaction, key: RequestedJobKey) => Promise<void>
 }
 
-/**
- * Makes the worker of a kind of requested job. It claims the row, loads, asks the model, then locks the source and
- * writes only when nothing has moved. It also ends the dead letters of the kind, so that nobody waits for them any
- * longer.
- */
+/** How often a failure of the model that may pass is tried again. */
+const maxModelRetries = 3
+
+/** Makes the worker of a kind of requested job, which also ends its dead letters, so that nobody waits for them. */
 export function defineRequestedJob<Source extends object, Result>(kind: RequestedJob<Source, Result>): Worker {
-  const { table } = kind
-  const { queue } = table
+  const { queue } = kind.table
+  const rowOf = (job: Job<RequestedJobKey>) => ({ table: kind.table, key: job.data })
   const attempts = defineWorker<RequestedJobKey>({
     queue,
-    run(runtime, job, stopping) {
-      const row = { table, key: job.data, attempt: jobs.attemptOf(job) }
-      return attemptJob({ kind, runtime, job, stopping, row })
-    },
+    run: (runtime, job, stopping) => attemptJob({ kind, runtime, job, stopping, row: rowOf(job) }),
   })
   const deadLetters = defineWorker<RequestedJobKey>({
     queue: { name: deadLetterOf(queue), options: {} },
-    async run(runtime, job, stopping) {
-      const row = { table, key: job.data, attempt: null }
-      await settle({ kind, runtime, job, stopping, row }, { end: { status: 'failed', code: 'model_error' } })
-      return { outcome: 'dead' }
-    },
+    run: (runtime, job, stopping) =>
+      settle({ kind, runtime, job, stopping, row: rowOf(job) }, { end: { status: 'failed', code: 'model_error' } }),
   })
   return {
     name: queue.name,
-    async start(runtime) {
-      const stops = [await attempts.start(runtime), await deadLetters.start(runtime)]
-      return async () => {
-        await Promise.all(stops.map((stop) => stop()))
-      }
-    },
+    start: async (runtime) => stopAll([await attempts.start(runtime), await deadLetters.start(runtime)]),
   }
 }
 
 /** The end of a job whose requester has lost the writing role. */
 const revoked: jobs.RequestedJobEnd = { status: 'failed', code: 'access_revoked' }
 
-/** The outcome of an attempt, by the status that the job has after the attempt. */
-const outcomes = {
-  pending: 'gone',
-  running: 'gone',
-  succeeded: 'done',
-  failed: 'failed',
-  obsolete: 'obsolete',
-} as const
-
-type Status = keyof typeof outcomes
-
-/** One attempt at one job. `row.attempt` is null for a dead letter, which ends whatever attempt was the last. */
 type Attempt<Source extends object, Result> = {
   kind: RequestedJob<Source, Result>
   runtime: Runtime
   job: Job<RequestedJobKey>
   stopping: AbortSignal
-  row: jobs.RequestedJobAttempt
+  row: jobs.RequestedJobRow
 }
 
 /**
@@ -119,14 +83,19 @@ type Attempt<Source extends object, Result> = {
  */
 type Proposal<Source, Result> = { source: Source; result: Result } | { end: jobs.RequestedJobEnd | null }
 
+// Ends the job with the code of an error that will not pass. Throws any other error, so that pg-boss tries again.
 async function attemptJob<Source extends object, Result>(attempt: Attempt<Source, Result>): Promise<ExplainedOutcome> {
-  const { runtime, job, row } = attempt
+  const { runtime, job, row, stopping } = attempt
   const limit = { mostMs: runtime.config.WORKER_COMPUTE_MS }
   try {
     if (!(await jobs.claim(runtime.database, { ...row, job }))) return await settle(attempt, { end: null })
     return await onBehalfOf(job.data.workspace_id, async () => settle(attempt, await propose(attempt)), limit)
   } catch (error) {
-    return fail(attempt, error)
+    const code = codeOf(error)
+    const mayPass = error instanceof ModelError && error.transient && job.retryCount < maxModelRetries
+    if (code === null || mayPass || stopping.aborted) throw error
+    const ended = await settle(attempt, { end: { status: 'failed', code } })
+    return { ...ended, causes: causesOf(error) }
   }
 }
 
@@ -155,7 +124,8 @@ async function askOf<Source extends object, Result>(attempt: Attempt<Source, Res
 }
 
 // Locks the sources and then the row of the job, as writes do, decides what becomes of the job, and completes pg-boss's
-// job, in one transaction. A job that was ended meanwhile stays as it is.
+// job, in one transaction. A job that was ended meanwhile stays as it is. An attempt whose job pg-boss has given to
+// another attempt is fenced off by `completeAttempts`.
 function settle<Source extends object, Result>(
   { runtime, kind, job, row }: Attempt<Source, Result>,
   proposal: Proposal<Source, Result>,
@@ -164,19 +134,14 @@ function settle<Source extends object, Result>(
     const { key } = row
     const reason = 'source' in proposal ? await kind.moved(tx, { key, source: proposal.source, ahead }) : null
     const locked = await jobs.lockJob(tx, row)
-    let end: jobs.RequestedJobEnd | { status: Status } | null = locked
-    if (isOpen(locked)) {
-      if (row.attempt !== null && row.attempt !== locked.attempt) {
-        throw new FencedError(`another attempt has job ${key.job_id}`)
-      }
-      const decided = reason === null ? await accept(tx, { kind, row, proposal }) : obsolete(reason)
-      if (decided !== null) await jobs.endJob(tx, { ...row, end: decided })
-      end = decided
-    }
+    const isOpen = locked?.status === 'pending' || locked?.status === 'running'
+    const decided = reason === null ? () => accept(tx, { kind, row, proposal }) : () => obsolete(reason)
+    const end = isOpen ? await decided() : null
+    if (end !== null) await jobs.endJob(tx, { ...row, end })
     await jobs.settleAnswers(tx, row)
     await kind.ended?.(tx, key)
     await completeAttempts(tx, { jobs: runtime.jobs, attempts: [job] })
-    return explained(end)
+    return explained(end ?? locked)
   }
   return computingAhead((ahead) => inTransaction(runtime.database, (tx) => inOne(tx, ahead)))
 }
@@ -192,32 +157,6 @@ async function accept<Source extends object, Result>(
   return kind.write(tx, { key: row.key, ...proposal })
 }
 
-// Ends the job with the code of an error that will not pass. When the process stops, and after an outage, gives the job
-// back as a new job of pg-boss, which uses up no retry. Otherwise throws the error again, so that pg-boss retries.
-async function fail<Source extends object, Result>(
-  attempt: Attempt<Source, Result>,
-  error: unknown,
-): Promise<ExplainedOutcome> {
-  const { kind, runtime, job, stopping, row } = attempt
-  const releasing = (startAfter: number) => ({
-    job,
-    async send(tx: Transaction) {
-      await jobs.releaseJob(tx, row)
-      await enqueueRequestedJob({ tx, jobs: runtime.jobs }, { queue: kind.table.queue, key: row.key, startAfter })
-    },
-  })
-  if (stopping.aborted) {
-    await replaceAttempt(runtime, releasing(0))
-    return { outcome: 'released' }
-  }
-  if (isOutage(error)) await replaceAfterOutage(runtime, { ...releasing(outagePauseSeconds), stopping })
-  const code = codeOf(error)
-  const mayPass = error instanceof ModelError && error.transient && !isLastAttempt(kind.table.queue, job)
-  if (code === null || mayPass) throw error
-  const ended = await settle(attempt, { end: { status: 'failed', code } })
-  return { ...ended, causes: causesOf(error) }
-}
-
 function obsolete(reason: string): jobs.RequestedJobEnd {
   return { status: 'obsolete', reason }
 }
@@ -227,13 +166,18 @@ function codeOf(error: unknown): string | null {
   return error instanceof ModelError ? error.code : null
 }
 
-function isOpen<Row extends { status: Status }>(row: Row | null): row is Row {
-  return row !== null && (row.status === 'pending' || row.status === 'running')
-}
+/** The outcome of an attempt, by the status that the job has after the attempt. */
+const outcomes = {
+  pending: 'gone',
+  running: 'gone',
+  succeeded: 'done',
+  failed: 'failed',
+  obsolete: 'obsolete',
+} as const
 
 // Turns the end of a job into the outcome of the attempt. A job that was ended by somebody else has no reason here,
 // because the reason was reported when it ended.
-function explained(end: jobs.RequestedJobEnd | { status: Status } | null): ExplainedOutcome {
+function explained(end: jobs.RequestedJobEnd | { status: keyof typeof outcomes } | null): ExplainedOutcome {
   if (end === null) return { outcome: 'gone' }
   const outcome = outcomes[end.status]
   if ('code' in end) return { outcome, reason: end.code }

@@ -1,44 +1,46 @@
 import { PgBoss } from 'pg-boss'
-import { Registry } from 'prom-client'
+import { Histogram, Registry } from 'prom-client'
 import type { Config } from '../../shared/config/config.ts'
 import { type Database, openDatabase } from '../../shared/database/database.ts'
 import { keepSession } from '../../shared/database/kept-session.ts'
 import { openSession, sessionOptions } from '../../shared/database/session.ts'
 import { livenessStatement } from '../../shared/health/queries.ts'
-import { JobMetrics } from '../../shared/jobs/metrics.ts'
 import { type Jobs, logQueueError, queueCacheIntervalSeconds } from '../../shared/jobs/send.ts'
 import type { Models } from '../../shared/models/model.ts'
+import { measureModels } from '../../shared/models/model-metrics.ts'
 import { openModels } from '../../shared/models/open-models.ts'
 import type { Logger } from '../../shared/process/log.ts'
 import type { WorkerType } from '../../shared/process/process-types.ts'
-import { measureModels } from './model-metrics.ts'
-import { openWakeups, type Wakeups } from './wakeups.ts'
+import { openWakeups } from './wakeups.ts'
 
 /** The parts of a worker process. Every worker of the process gets the same object. */
 export type Runtime = {
   config: Config
   database: Database
   jobs: Jobs
-  wakeups: Wakeups
   log: Logger
-  metrics: JobMetrics
-  /** The metrics of this process alone, which `/metrics` of METRICS_PORT serves. */
+  /** The metrics of this process, which `/metrics` of METRICS_PORT serves. */
   registry: Registry
+  /** How long attempts at jobs took, in seconds. */
+  durations: Histogram<'queue' | 'outcome'>
   models: Models
 }
 
 /** A worker: one kind of work. `start` returns a function that stops the worker and waits for its running jobs. */
 export type Worker = { name: string; start: (runtime: Runtime) => Promise<() => Promise<void>> }
 
+export function stopAll(stops: readonly (() => Promise<void>)[]): () => Promise<void> {
+  return async () => {
+    await Promise.all(stops.map((stop) => stop()))
+  }
+}
+
 /** The longest wait for running jobs, in milliseconds, when the process stops, which has to take less than 10 s. */
 const drainMs = 7000
 
-/** The number of connections by which pg-boss fetches and settles jobs, besides the connection on which it listens. */
-const bossConnections = 3
-
 /**
- * Opens the database and pg-boss, which runs jobs and, where `schedule` is set, cron. Metrics count the process under
- * each of its `types` as long as the session lives that marks it as living.
+ * Opens the database and pg-boss, which runs jobs and, where `schedule` is set, cron. Metrics of the service count the
+ * process under each of its `types` as long as the session lives that marks it as living.
  */
 export async function openRuntime(options: {
   config: Config
@@ -51,30 +53,27 @@ export async function openRuntime(options: {
   const database = await openDatabase({ url: config.DATABASE_URL, poolSize: config.WORKER_CONCURRENCY + 4 })
   const boss = await startBoss(options)
   const jobs: Jobs = { boss, stop: () => boss.stop({ graceful: true, timeout: drainMs }) }
-  const wakeups = openWakeups({ database, jobs, onError: (err) => log.warn({ err }, 'looking for jobs') })
+  const wakeups = openWakeups({ database, boss, onError: (err) => log.warn({ err }, 'looking for jobs') })
   const living = keepSession({
     open: () => openSession({ url: config.DATABASE_URL, name: 'svc-living' }),
     prepare: (session) => session.query(livenessStatement, [types]),
     onChange: () => {},
     onError: (err) => log.warn({ err }, 'the session that marks this process as living'),
   })
-  const metrics = new JobMetrics(database)
-  const flushing = setInterval(() => metrics.flush().catch((err) => log.warn({ err }, 'job metrics')), 5000)
+  const durations = new Histogram({
+    name: 'svc_job_duration_seconds',
+    help: 'Time of attempts at jobs, by how they ended',
+    labelNames: ['queue', 'outcome'],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+    registers: [registry],
+  })
+  const models = measureModels(openModels(config), { registry, prices: config })
   return {
-    config,
-    database,
-    wakeups,
-    log,
-    metrics,
-    registry,
-    models: measureModels(openModels(config), { registry, prices: config }),
-    jobs,
+    ...{ config, database, jobs, log, registry, durations, models },
     async close() {
-      clearInterval(flushing)
       await wakeups.close()
       await jobs.stop()
       await living.close()
-      await metrics.flush()
       await database.end()
     },
   }
@@ -83,7 +82,8 @@ export async function openRuntime(options: {
 async function startBoss({ config, log, schedule }: { config: Config; log: Logger; schedule: boolean }) {
   const boss = new PgBoss({
     ...sessionOptions(config.DATABASE_URL),
-    max: bossConnections,
+    // Connections that fetch and settle jobs, besides the connection that listens.
+    max: 3,
     application_name: 'svc-worker',
     migrate: false,
     useListenNotify: true,

@@ -1,42 +1,37 @@
-import type { Database } from '../../shared/database/database.ts'
+import type { PgBoss } from 'pg-boss'
+import type { Queryable } from '../../shared/database/database.ts'
 import { queueStates } from '../../shared/jobs/reads.ts'
-import type { Jobs } from '../../shared/jobs/send.ts'
 
-/** Wakes the workers of this process for jobs that pg-boss does not announce. */
-export type Wakeups = {
-  /** Adds workers of a queue, by their ids in pg-boss. Returns how to remove them. */
-  subscribe: (queue: string, workers: readonly string[]) => () => void
-  /** Tells that jobs of this process have begun or ended, so that jobs may become due soon. */
-  rouse: () => void
-  close: () => Promise<void>
-}
-
-/** The pauses between two looks, in milliseconds. */
-const pauses = { atRest: 5000, whileRunning: 1000, beforeDue: 200 }
-
-/** For how long a process looks often after work, in milliseconds: the next job of a burst is due by then. */
-const aftermathMs = 1500
+/** The pauses between two looks, in milliseconds. A process is busy while jobs run in any process or are due soon. */
+const [restMs, busyMs] = [5000, 500]
 
 /**
- * pg-boss announces a job that can start at once, but neither jobs that are held back nor retries, and it fails the
- * jobs of dead workers only when it is asked to. So one statement asks for all queues of this process: often while a
- * job is about to become due, once a second while jobs run in any process, otherwise once in five seconds.
+ * For how long a process counts as busy after work, in milliseconds. By then the next job of a burst has come. pg-boss
+ * tells of work at most once in two seconds.
  */
-export function openWakeups(context: { database: Database; jobs: Jobs; onError: (error: unknown) => void }): Wakeups {
-  const { database, jobs, onError } = context
-  const workers = new Map<string, readonly string[]>()
+const aftermathMs = 3000
+
+/**
+ * Wakes the workers of this process for jobs that pg-boss does not announce: jobs that are held back, and retries. Asks
+ * pg-boss to fail the jobs of dead workers. One statement asks for all queues of the process.
+ */
+export function openWakeups(context: { database: Queryable; boss: PgBoss; onError: (error: unknown) => void }) {
+  const { database, boss, onError } = context
   let timer: NodeJS.Timeout | undefined
   let looking: Promise<void> = Promise.resolve()
-  let rousedUntil = 0
+  let busyUntil = 0
   let closed = false
-  const look = async (): Promise<number> => {
-    const states = await queueStates(database, { queues: [...workers.keys()], soonSeconds: pauses.atRest / 1000 })
-    for (const { queue, due, lapsed } of states) {
-      if (due) for (const id of workers.get(queue) ?? []) jobs.boss.notifyWorker(id)
-      if (lapsed) await jobs.boss.supervise(queue)
+  const look = async (): Promise<void> => {
+    const workers = boss.getWipData()
+    const queues = [...new Set(workers.map(({ name }) => name))]
+    for (const { queue, due, busy, lapsed } of await queueStates(database, { queues, soonSeconds: restMs / 1000 })) {
+      if (busy) stayBusy()
+      if (due) for (const { name, id } of workers) if (name === queue) boss.notifyWorker(id)
+      if (lapsed) await boss.supervise(queue)
     }
-    if (states.some(({ soon, lapsed }) => soon || lapsed) || performance.now() < rousedUntil) return pauses.beforeDue
-    return states.some(({ due, running }) => due || running) ? pauses.whileRunning : pauses.atRest
+  }
+  const stayBusy = () => {
+    busyUntil = performance.now() + aftermathMs
   }
   const lookIn = (pause: number) => {
     clearTimeout(timer)
@@ -44,24 +39,19 @@ export function openWakeups(context: { database: Database; jobs: Jobs; onError: 
     timer = setTimeout(() => {
       looking = look()
         .catch((error) => {
+          stayBusy()
           onError(error)
-          return pauses.whileRunning
         })
-        .then(lookIn)
+        .then(() => lookIn(performance.now() < busyUntil ? busyMs : restMs))
     }, pause)
   }
-  lookIn(pauses.beforeDue)
+  boss.on('wip', () => {
+    if (performance.now() >= busyUntil) lookIn(busyMs)
+    stayBusy()
+  })
+  lookIn(busyMs)
   return {
-    subscribe(queue, ids) {
-      workers.set(queue, ids)
-      return () => workers.delete(queue)
-    },
-    rouse() {
-      const isRoused = performance.now() < rousedUntil
-      rousedUntil = performance.now() + aftermathMs
-      if (!isRoused) lookIn(pauses.beforeDue)
-    },
-    async close() {
+    async close(): Promise<void> {
       closed = true
       clearTimeout(timer)
       await looking

@@ -1,25 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Job, JobResult } from 'pg-boss'
 import { ComputationLimitError } from '../../shared/computations/computation.ts'
-import { foreignStatements, inTransaction, type Transaction } from '../../shared/database/database.ts'
+import { foreignStatements, type Transaction } from '../../shared/database/database.ts'
 import { isOutage } from '../../shared/database/outages.ts'
 import { causesOf } from '../../shared/errors/causes.ts'
-import type { JobOutcome } from '../../shared/jobs/outcomes.ts'
 import type { Queue } from '../../shared/jobs/queues.ts'
 import type { Jobs } from '../../shared/jobs/send.ts'
 import { ModelError } from '../../shared/models/model.ts'
 import type { Runtime, Worker } from './runtime.ts'
 
-/**
- * An outcome and its reason. `reason` is an error code or an `obsolete_reason`; `causes` are the messages of an error
- * and its causes.
- */
+/** How an attempt at a job ended. README.md beside this file explains every outcome. */
+export type JobOutcome =
+  | ('current' | 'behind' | 'obsolete' | 'gone' | 'large' | 'done')
+  | ('failed' | 'over_limit' | 'fenced')
+
+/** `reason` is an error code or an `obsolete_reason`; `causes` are the messages of an error and its causes. */
 export type ExplainedOutcome = { outcome: JobOutcome; reason?: string; causes?: readonly string[] }
 
 /** The end of an attempt at a job: an outcome, or what the job threw. */
 export type AttemptEnd = ExplainedOutcome | { error: unknown }
 
-/** A worker that runs the jobs of a queue one by one. */
 type JobWorker<Data extends object> = {
   queue: Queue<Data>
   /**
@@ -37,19 +37,16 @@ export function defineWorker<Data extends object>({ queue, run }: JobWorker<Data
     start: (runtime) =>
       workOn<Data>(runtime, {
         ...{ queue: queue.name, loops: runtime.config.WORKER_CONCURRENCY, batchSize: 1 },
-        run: (jobs, stopping) =>
-          Promise.all(
-            jobs.map(async (job) => {
-              const start = performance.now()
-              const end = await run(runtime, job, stopping).catch((error: unknown) => ({ error }))
-              return reportEnd(runtime, { queue, job, start, end }).result
-            }),
-          ),
+        async run(jobs, stopping) {
+          const attempts = jobs.map((job) =>
+            runAttempt(runtime, { queue, job, stopping, run: () => run(runtime, job, stopping) }),
+          )
+          return (await Promise.all(attempts)).map(({ result }) => result)
+        },
       }),
   }
 }
 
-/** How a process works on a queue. */
 type WorkOptions<Data extends object> = {
   queue: string
   /** How many fetched batches run at a time. */
@@ -57,55 +54,42 @@ type WorkOptions<Data extends object> = {
   /** How many jobs a fetch claims at most. */
   batchSize: number
   /** The most jobs of one workspace that run at a time in this process; for batches of one job only. */
-  ofOneWorkspace?: number
+  ofOneWorkspace?: 1
   /** Runs fetched jobs. pg-boss fails a job without a result, and all jobs when `run` throws or takes too long. */
   run: (jobs: Job<Data>[], stopping: AbortSignal) => Promise<JobResult[]>
 }
 
-/** pg-boss looks for jobs only once in so many seconds: notifications and `Wakeups` wake its workers earlier. */
+/** pg-boss looks for jobs only once in so many seconds: notifications and `openWakeups` wake its workers earlier. */
 const pollingIntervalSeconds = 300
 
-/**
- * Works on a queue by workers of pg-boss, which fetch jobs, send their heartbeats, and settle them. Returns a function
- * that stops the workers and waits for running jobs.
- */
+/** Starts workers of pg-boss. Returns a function that stops the workers and waits for running jobs. */
 export async function workOn<Data extends object>(
-  { jobs: { boss }, wakeups }: Pick<Runtime, 'jobs' | 'wakeups'>,
+  { jobs: { boss } }: Pick<Runtime, 'jobs'>,
   { queue, loops, batchSize, ofOneWorkspace, run }: WorkOptions<Data>,
 ): Promise<() => Promise<void>> {
   const options = {
-    batchSize,
-    perJobResults: true,
-    burstWhenBatchFull: true,
-    pollingIntervalSeconds,
+    ...{ batchSize, perJobResults: true, burstWhenBatchFull: true, pollingIntervalSeconds },
     ...(ofOneWorkspace !== undefined && { localGroupConcurrency: ofOneWorkspace }),
   } as const
   const stopping = new AbortController()
-  const startLoop = async () => {
-    const id = await boss.work<Data, object, typeof options>(queue, options, async (jobs) => {
-      wakeups.rouse()
+  for (let loop = 0; loop < loops; loop += 1) {
+    const id: string = await boss.work<Data, object, typeof options>(queue, options, async (jobs) => {
       try {
         return await run(jobs, stopping.signal)
       } finally {
         // pg-boss itself looks for the next job at once only behind a full batch of several jobs.
         if (batchSize === 1) boss.notifyWorker(id)
-        wakeups.rouse()
       }
     })
-    return id
   }
-  const ids: string[] = []
-  while (ids.length < loops) ids.push(await startLoop())
-  const unsubscribe = wakeups.subscribe(queue, ids)
-  return async () => {
+  return () => {
     stopping.abort()
-    unsubscribe()
-    await Promise.all(ids.map((id) => boss.offWork(queue, { id, wait: true })))
+    return boss.offWork(queue, { wait: true })
   }
 }
 
 /** Thrown when pg-boss has given the job to another attempt. The transaction of the result must then roll back. */
-export class FencedError extends Error {
+class FencedError extends Error {
   override readonly name = 'FencedError'
 }
 
@@ -126,47 +110,37 @@ export async function completeAttempts(
   throw new FencedError(`another attempt has one of the jobs ${attempts.map(({ id }) => id).join(', ')}`)
 }
 
-/** The pause, in milliseconds, between two tries while the database is out of reach. */
+type Attempt<Data extends object> = { queue: Queue<Data>; job: Job<Data>; stopping: AbortSignal }
+
+/** Whether no further attempt follows a failure, and the result for pg-boss. */
+type Report = { isLast: boolean; result: JobResult }
+
+/** The pause, in milliseconds, between two tries while the database cannot be used. */
 const outagePauseMs = 500
 
-/** The pause, in seconds, between an attempt that an outage of the database ended and the job that replaces it. */
-export const outagePauseSeconds = 10
-
 /**
- * Replaces an attempt that an outage of the database has ended, so that the outage uses up no retry. Tries until the
- * outage is over, the process stops or another attempt has the job.
+ * Runs an attempt and reports its end. While the database cannot be used, the attempt begins again and again, so that
+ * an outage uses up no retry.
  */
-export async function replaceAfterOutage(
-  runtime: Pick<Runtime, 'database' | 'jobs'>,
-  { stopping, ...replacement }: Replacement & { stopping: AbortSignal },
-): Promise<void> {
-  const ended = AbortSignal.any([stopping, replacement.job.signal])
-  while (!ended.aborted) {
+export async function runAttempt<Data extends object>(
+  runtime: Pick<Runtime, 'log' | 'durations'>,
+  { run, ...attempt }: Attempt<Data> & { run: () => Promise<AttemptEnd> },
+): Promise<Report> {
+  const { queue, job, stopping } = attempt
+  const start = performance.now()
+  const ended = AbortSignal.any([stopping, job.signal])
+  for (;;) {
     try {
-      return await replaceAttempt(runtime, replacement)
+      return reportEnd(runtime, { ...attempt, start, end: await run() })
     } catch (error) {
-      if (error instanceof FencedError) return
-      if (!isOutage(error)) throw error
+      // A model that cannot be reached looks like an outage, too.
+      const isWaiting = isOutage(error) && !(error instanceof ModelError) && !ended.aborted
+      if (!isWaiting) return reportEnd(runtime, { ...attempt, start, end: { error } })
+      runtime.log.warn({ err: error, queue: queue.name, job_id: job.id }, 'the job waits for the database')
+      await sleep(outagePauseMs, undefined, { signal: ended }).catch(() => {})
     }
-    await sleep(outagePauseMs, undefined, { signal: ended }).catch(() => {})
   }
 }
-
-type Replacement = { job: Job<object>; send: (tx: Transaction) => Promise<void> }
-
-/** Ends an attempt by the job that `send` sends in its place, which has all its retries. */
-export function replaceAttempt(
-  { database, jobs }: Pick<Runtime, 'database' | 'jobs'>,
-  { job, send }: Replacement,
-): Promise<void> {
-  return inTransaction(database, async (tx) => {
-    await send(tx)
-    await completeAttempts(tx, { jobs, attempts: [job] })
-  })
-}
-
-/** How an attempt ended: its outcome, whether no further attempt follows a failure, and the result for pg-boss. */
-type Report = { outcome: JobOutcome; isLast: boolean; result: JobResult }
 
 /**
  * Logs and counts how an attempt ended. `start` is the `performance.now()` at which it began. Each of `shared` jobs
@@ -175,34 +149,28 @@ type Report = { outcome: JobOutcome; isLast: boolean; result: JobResult }
  * the same way.
  */
 export function reportEnd<Data extends object>(
-  runtime: Pick<Runtime, 'log' | 'metrics'>,
-  attempt: { queue: Queue<Data>; job: Job<Data>; start: number; shared?: number; end: AttemptEnd },
+  runtime: Pick<Runtime, 'log' | 'durations'>,
+  attempt: Omit<Attempt<Data>, 'stopping'> & { start: number; shared?: number; end: AttemptEnd },
 ): Report {
   const { queue, job, start, shared = 1, end } = attempt
   const seconds = (performance.now() - start) / 1000 / shared
   const { outcome, ...explanation } = 'error' in end ? explain(end.error) : end
-  runtime.metrics.count({ queue: queue.name, outcome, seconds })
+  runtime.durations.observe({ queue: queue.name, outcome }, seconds)
   const isRetried = 'error' in end && outcome !== 'fenced'
-  const hasRetries = outcome === 'outage' || (outcome !== 'over_limit' && !isLastAttempt(queue, job))
-  const isLast = isRetried && !hasRetries
+  const isLast = isRetried && (outcome === 'over_limit' || job.retryCount >= (queue.options.retryLimit ?? 0))
   const line = {
     ...{ queue: queue.name, job_id: job.id, attempt: job.retryCount, outcome, ms: Math.round(seconds * 1000) },
     // The id under which the API shows a requested job.
     ...('job_id' in job.data && { requested_job_id: job.data.job_id }),
     ...explanation,
   }
-  if (isLast || outcome === 'dead' || (outcome === 'failed' && !isRetried)) runtime.log.error(line, 'job failed')
+  if (isLast || (outcome === 'failed' && !isRetried)) runtime.log.error(line, 'job failed')
   else if (outcome === 'fenced') runtime.log.warn(line, 'another attempt has taken the job over')
   else if (isRetried) runtime.log.warn(line, 'job is tried again')
   else runtime.log.info(line, 'job')
-  if (!isRetried) return { outcome, isLast, result: { id: job.id, status: 'completed' } }
+  if (!isRetried) return { isLast, result: { id: job.id, status: 'completed' } }
   const status = outcome === 'over_limit' ? 'deadletter' : 'failed'
-  return { outcome, isLast, result: { id: job.id, status, output: outputOf(end.error) } }
-}
-
-/** Whether pg-boss gives the job up when this attempt fails. */
-export function isLastAttempt({ options }: Queue<object>, { retryCount }: Pick<Job, 'retryCount'>): boolean {
-  return retryCount >= (options.retryLimit ?? 0)
+  return { isLast, result: { id: job.id, status, output: outputOf(end.error) } }
 }
 
 // The stack of an error of a model says nothing about our code, so it is left out.
@@ -210,12 +178,7 @@ function explain(error: unknown): ExplainedOutcome & { err?: unknown } {
   if (error instanceof FencedError) return { outcome: 'fenced' }
   const causes = causesOf(error)
   if (error instanceof ModelError) return { outcome: 'failed', reason: error.code, causes }
-  return { outcome: outcomeOf(error), err: error, causes }
-}
-
-function outcomeOf(error: unknown): JobOutcome {
-  if (isOutage(error)) return 'outage'
-  return error instanceof ComputationLimitError ? 'over_limit' : 'failed'
+  return { outcome: error instanceof ComputationLimitError ? 'over_limit' : 'failed', err: error, causes }
 }
 
 // What pg-boss keeps of a failure; `progressOf` reads the code.

@@ -3,8 +3,7 @@ import { deleteExpiredSignIns, sessionLimits } from '../../shared/auth/sessions.
 import { forgetUnusedTags } from '../../shared/documents/tags.ts'
 import { purgeEvents } from '../../shared/events/purge.ts'
 import { queues } from '../../shared/jobs/queues.ts'
-import { deleteEndedJobs, deleteOldAnswers } from '../../shared/jobs/requested/queries.ts'
-import { requestedJobTables } from '../../shared/jobs/requested/tables.ts'
+import { deleteOld, requestedJobTables } from '../../shared/jobs/requested/queries.ts'
 import { deleteOldAudit } from '../../shared/localization/audit.ts'
 import { deleteExpired } from '../../shared/requests/queries.ts'
 import { defineSweep } from './sweep.ts'
@@ -28,9 +27,10 @@ export const retentionSweep = defineSweep({
     } = config
     const deletions = [
       () => deleteExpired(database, { idempotencyHours, auditDays, batch }),
-      ...requestedJobTables.map((table) => () => deleteEndedJobs(database, { table, days, batch })),
+      ...[...requestedJobTables, 'model_answers' as const].map(
+        (from) => () => deleteOld(database, { from, days, batch }),
+      ),
       () => deleteOldAudit(database, { days: auditDays, batch }),
-      () => deleteOldAnswers(database, { days, batch }),
       () => deleteExpiredOAuth(database, { batch }),
       () => deleteExpiredSignIns(database, { session: sessionLimits, batch }),
       () => purgeEvents(database, { days: config.SSE_RETENTION_DAYS, batch }),

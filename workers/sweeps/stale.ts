@@ -2,7 +2,7 @@ import { inTransaction } from '../../shared/database/database.ts'
 import { scheduleAgain } from '../../shared/jobs/projections/stale.ts'
 import { projections, queues } from '../../shared/jobs/queues.ts'
 import { laggingDocuments, strandedJobs } from '../../shared/jobs/reads.ts'
-import { requestedJobTables } from '../../shared/jobs/requested/tables.ts'
+import { requestedJobTables } from '../../shared/jobs/requested/queries.ts'
 import { groupOf } from '../../shared/jobs/send.ts'
 import { defineSweep } from './sweep.ts'
 

@@ -4,7 +4,7 @@ import { namesOfUsers } from '../../../shared/auth/queries.ts'
 import type { Queryable } from '../../../shared/database/database.ts'
 import { Refusal } from '../../../shared/errors/errors.ts'
 import { progressOf } from '../../../shared/jobs/requested/progress.ts'
-import { summaryJobs } from '../../../shared/jobs/requested/tables.ts'
+import { summaryJobs } from '../../../shared/jobs/requested/queries.ts'
 import { configuredModel } from '../../../shared/models/model.ts'
 import { visibleSummaryJob } from '../../../shared/summaries/job-queries.ts'
 import { presentSummaryJob } from '../../../shared/summaries/present.ts'
@@ -124,7 +124,7 @@ async function findJob(
   const row = id === null ? null : await visibleSummaryJob(db, { id, workspaceIds: visibleWorkspaces(caller) })
   if (row === null) return null
   const key = { workspace_id: row.workspace_id, job_id: row.id }
-  const job = presentSummaryJob(row, await progressOf(db, { table: summaryJobs, key }))
+  const job = presentSummaryJob(row, await progressOf(service, { table: summaryJobs, key }))
   return isDeepStrictEqual(job.target, summary.target) ? job : null
 }
 

@@ -1,7 +1,7 @@
 import type { DocumentRow } from '../../../shared/documents/queries.ts'
 import { Refusal } from '../../../shared/errors/errors.ts'
 import { progressOf } from '../../../shared/jobs/requested/progress.ts'
-import { translationJobs } from '../../../shared/jobs/requested/tables.ts'
+import { translationJobs } from '../../../shared/jobs/requested/queries.ts'
 import { recentJobs } from '../../../shared/localization/jobs/queries.ts'
 import { findJob, presentJob } from '../../../shared/localization/jobs/read.ts'
 import type { TranslationJob } from '../../../shared/localization/jobs/schema.ts'
@@ -47,7 +47,7 @@ export async function shownJob(
   if (id === undefined) return { job: null, jobs: [], proposals: new Map() }
   const row = await findJob(db, { caller, id, config }).catch(unlessGone)
   if (row === null) return { job: null, jobs: [], proposals: new Map() }
-  const progress = await progressOf(db, { table: translationJobs, key: { workspace_id: workspaceId, job_id: id } })
+  const progress = await progressOf(service, { table: translationJobs, key: { workspace_id: workspaceId, job_id: id } })
   const job = presentJob(row, config, progress)
   const jobs = recent.map(({ id, status, unit_count, created_at, applied_at }) => ({
     ...stateOf(status === 'running' ? 'pending' : status, applied_at !== null),

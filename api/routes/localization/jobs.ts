@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { progressOf } from '../../../shared/jobs/requested/progress.ts'
-import { translationJobs } from '../../../shared/jobs/requested/tables.ts'
+import { translationJobs } from '../../../shared/jobs/requested/queries.ts'
 import { actorOf } from '../../../shared/localization/audit.ts'
 import { applyJob } from '../../../shared/localization/jobs/apply.ts'
 import { createJob } from '../../../shared/localization/jobs/create.ts'
@@ -66,7 +66,7 @@ export const translationJobRoutes = [
     async handle({ db, service, caller, params }) {
       const job = await findJob(db, { caller, id: params.id, config: service.config })
       const key = { workspace_id: job.workspace_id, job_id: job.id }
-      return { data: presentJob(job, service.config, await progressOf(db, { table: translationJobs, key })) }
+      return { data: presentJob(job, service.config, await progressOf(service, { table: translationJobs, key })) }
     },
   }),
 

@@ -74,7 +74,7 @@ export async function loadSources(
   return new Map(sources.map(({ document_id, ...source }) => [document_id, source]))
 }
 
-/** Reads the source of one document with its body, without a lock; null when the document is gone. */
+/** `loadSources` for one document; null when it is gone. */
 export async function loadSource(db: Queryable, job: DocumentJob): Promise<LoadedSource | null> {
   return (await loadSources(db, [job])).get(job.document_id) ?? null
 }

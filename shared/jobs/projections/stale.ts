@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import Type, { type Static } from 'typebox'
+import Type from 'typebox'
 import { foreignStatements, prepared, type Queryable, sql, type Transaction } from '../../database/database.ts'
 import { row } from '../../database/row.ts'
 import {
@@ -40,21 +40,26 @@ export async function markStale(context: { tx: Transaction; jobs: Jobs }, change
   const unscheduled = await mark(context.tx, { workspaceId, documents, projections: affected })
   const startAfter = others.length > 0 || only.quiet ? 0 : burstSeconds
   for (const { name, queue } of affected) {
-    const sent = unscheduled.filter(({ projection }) => projection === name).map((row) => jobOf(workspaceId, row))
+    const sent = unscheduled
+      .filter(({ projection }) => projection === name)
+      .map(({ document_id, ...job }) => ({ ...job, data: { workspace_id: workspaceId, document_id } }))
     await sendProjectionJobs(context, { queue, sent, startAfter })
   }
 }
 
-/** The document of a body write, before and after the write. */
-type WrittenDocument = {
-  before: { updated_at: number }
-  document: { workspace_id: string; id: string; updated_at: number }
-  eventRowNo: number
-}
-
 /** A consequence of body writes: marks the projections that depend on the body as stale, and enqueues their jobs. */
-export function staleAfterWrite(context: { tx: Transaction; jobs: Jobs }, write: WrittenDocument): Promise<void> {
-  const { before, document, eventRowNo } = write
+export function staleAfterWrite(
+  context: { tx: Transaction; jobs: Jobs },
+  {
+    before,
+    document,
+    eventRowNo,
+  }: {
+    before: { updated_at: number }
+    document: { workspace_id: string; id: string; updated_at: number }
+    eventRowNo: number
+  },
+): Promise<void> {
   return markStale(context, {
     workspaceId: document.workspace_id,
     changes: ['body'],
@@ -67,7 +72,7 @@ export function isQuiet(before: { updated_at: number }, document: { updated_at: 
   return document.updated_at - before.updated_at > 1000 * burstSeconds
 }
 
-const SentRow = row(Type.Object({ job_id: Type.String(), large: Type.Boolean() }))
+const SentRow = row(Type.Object({ id: Type.String(), large: Type.Boolean() }))
 
 /**
  * Sends further jobs for documents that stay stale, in the transaction that ends their earlier jobs, and names them in
@@ -96,10 +101,10 @@ export async function scheduleAgain(
       UPDATE stale_projections s SET job_id = sent.job_id FROM sent
       WHERE s.workspace_id = sent.workspace_id AND s.projection = ${projection.name} AND s.document_id = sent.document_id
     )
-    SELECT job_id, ${isLarge} AS large
+    SELECT job_id AS id, ${isLarge} AS large
     FROM sent JOIN documents d ON d.workspace_id = sent.workspace_id AND d.id = sent.document_id`),
   )
-  const further = sent.flatMap(({ job_id: id, large }) => {
+  const further = sent.flatMap(({ id, large }) => {
     const data = jobs.get(id)
     return data === undefined ? [] : [{ id, data, large: again.large ?? large, priority }]
   })
@@ -130,13 +135,15 @@ export async function unschedule(
       AND document_id = ${job.data.document_id} AND job_id = ${job.id}`)
 }
 
-const UnscheduledShape = Type.Object({
-  projection: Type.String(),
-  document_id: Type.String(),
-  job_id: Type.String(),
-  large: Type.Boolean(),
-  crowded: Type.Boolean(),
-})
+const UnscheduledRow = row(
+  Type.Object({
+    projection: Type.String(),
+    document_id: Type.String(),
+    id: Type.String(),
+    large: Type.Boolean(),
+    priority: Type.Integer(),
+  }),
+)
 
 // Marks the documents that take part in each projection, and returns the marks that had no job. Marks are made in the
 // order of their keys, so that two writers of the same documents cannot deadlock.
@@ -149,7 +156,7 @@ function mark(
   const names = projections.map(({ name }) => name)
   const conditions = projections.flatMap((projection) => takesPart(projection, workspaceId))
   return tx.any(
-    prepared(sql.type(row(UnscheduledShape))`
+    prepared(sql.type(UnscheduledRow)`
     WITH proposed AS MATERIALIZED (
       SELECT p.name AS projection, d.id AS document_id, c.row_no, gen_random_uuid() AS job_id, ${isLarge} AS large
       FROM ${sql.unnest(changed, ['text', 'int8'])} AS c (id, row_no)
@@ -163,21 +170,17 @@ function mark(
         DO UPDATE SET event_row_no = excluded.event_row_no, job_id = coalesce(s.job_id, excluded.job_id)
       RETURNING job_id
     ), crowds AS (
-      SELECT p.projection, count(*) + (
+      SELECT p.projection, CASE WHEN count(*) + (
         SELECT count(*) FROM (
           SELECT FROM stale_projections s
-          WHERE s.workspace_id = ${workspaceId} AND s.projection = p.projection LIMIT ${crowd}) AS few) > ${crowd} AS crowded
+          WHERE s.workspace_id = ${workspaceId} AND s.projection = p.projection LIMIT ${crowd}) AS few
+        ) > ${crowd} THEN -1 ELSE 0 END AS priority
       FROM proposed p GROUP BY p.projection
     )
-    SELECT projection, document_id, job_id, large, crowded
+    SELECT projection, document_id, job_id AS id, large, priority
     FROM proposed JOIN marked USING (job_id) JOIN crowds USING (projection)
     ORDER BY document_id`),
   )
-}
-
-function jobOf(workspaceId: string, unscheduled: Static<typeof UnscheduledShape>): ProjectionJob {
-  const { job_id: id, document_id, large, crowded } = unscheduled
-  return { id, data: { workspace_id: workspaceId, document_id }, large, priority: crowded ? -1 : 0 }
 }
 
 function takesPart({ name, enrolledIn }: DocumentProjection, workspaceId: string) {

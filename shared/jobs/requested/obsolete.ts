@@ -1,21 +1,15 @@
-import type { ArraySqlToken, FragmentSqlToken } from 'slonik'
+import type { FragmentSqlToken } from 'slonik'
 import { prepared, sql, type Transaction } from '../../database/database.ts'
-import { type RequestedJobTable, requestedJobTables } from './tables.ts'
 
-/**
- * The condition that an open job has the body of a document as its source. The arguments are SQL for the workspace and
- * for the id of the document.
- */
+/** The condition that an open job has the body of a document as its source. The arguments are SQL for the two ids. */
 export function isSourceOfOpenJob(workspaceId: FragmentSqlToken, documentId: FragmentSqlToken): FragmentSqlToken {
-  const conditions = requestedJobTables.flatMap(({ name, changed }) =>
-    changed.map(
-      (column) => sql.fragment`EXISTS (
-        SELECT FROM ${sql.identifier([name])} j
-        WHERE j.workspace_id = ${workspaceId} AND j.${sql.identifier([column])} = ${documentId}
-          AND j.finished_at IS NULL)`,
-    ),
-  )
-  return sql.fragment`(${sql.join(conditions, sql.fragment` OR `)})`
+  return sql.fragment`(
+    EXISTS (
+      SELECT FROM summary_jobs j
+      WHERE j.workspace_id = ${workspaceId} AND j.whole_document_id = ${documentId} AND j.finished_at IS NULL)
+    OR EXISTS (
+      SELECT FROM translation_jobs j
+      WHERE j.workspace_id = ${workspaceId} AND j.source_document_id = ${documentId} AND j.finished_at IS NULL))`
 }
 
 /**
@@ -27,12 +21,16 @@ export async function endJobsOfChangedBody(
   write: { document: { workspace_id: string; id: string }; hasOpenJobs: boolean },
 ): Promise<void> {
   if (!write.hasOpenJobs) return
-  const { workspace_id, id } = write.document
-  await end(tx, workspace_id, ({ changed, reasons }) => [reasons.changed, named(changed, sql.array([id], 'text'))])
+  const { workspace_id: workspaceId, id } = write.document
+  await end(tx, {
+    workspaceId,
+    summaries: { reason: 'source_changed', which: sql.fragment`whole_document_id = ${id}` },
+    translations: { reason: 'source_changed', which: sql.fragment`source_document_id = ${id}` },
+  })
 }
 
 /** A consequence of deletions: ends the open jobs whose target or source was deleted. */
-export async function endJobsOfDeleted(
+export function endJobsOfDeleted(
   { tx }: { tx: Transaction },
   deleted: {
     workspaceId: string
@@ -41,35 +39,33 @@ export async function endJobsOfDeleted(
     knowledgeBases: readonly number[]
   },
 ): Promise<void> {
-  const ids = deleted.documents.map(({ id }) => id)
-  await end(tx, deleted.workspaceId, ({ deleted: { documents, folders, knowledgeBases }, reasons }) => [
-    reasons.deleted,
-    [
-      ...named(documents, sql.array(ids, 'text')),
-      ...named(folders, sql.array([...deleted.folders], 'int8')),
-      ...named(knowledgeBases, sql.array([...deleted.knowledgeBases], 'int8')),
-    ],
-  ])
+  const documents = sql.array(
+    deleted.documents.map(({ id }) => id),
+    'text',
+  )
+  const folders = sql.array([...deleted.folders], 'int8')
+  const knowledgeBases = sql.array([...deleted.knowledgeBases], 'int8')
+  const summaries = sql.fragment`document_id = ANY(${documents}) OR folder_id = ANY(${folders})
+    OR knowledge_base_id = ANY(${knowledgeBases})`
+  const translations = sql.fragment`source_document_id = ANY(${documents}) OR target_document_id = ANY(${documents})`
+  return end(tx, {
+    workspaceId: deleted.workspaceId,
+    summaries: { reason: 'target_deleted', which: summaries },
+    translations: { reason: 'document_deleted', which: translations },
+  })
 }
 
-// The conditions that one of the columns names one of the ids.
-function named(columns: readonly string[], ids: ArraySqlToken): FragmentSqlToken[] {
-  return columns.map((column) => sql.fragment`${sql.identifier([column])} = ANY(${ids})`)
-}
+type Ended = { reason: string; which: FragmentSqlToken }
 
-// Ends the open jobs of each table that meet one of its conditions, for its reason, by one statement.
 async function end(
   tx: Transaction,
-  workspaceId: string,
-  matched: (table: RequestedJobTable) => [reason: string, conditions: FragmentSqlToken[]],
+  { workspaceId, summaries, translations }: { workspaceId: string; summaries: Ended; translations: Ended },
 ): Promise<void> {
-  const statements = requestedJobTables.map((table) => {
-    const [reason, conditions] = matched(table)
-    return sql.fragment`${sql.identifier([`${table.name}_ended`])} AS (
-      UPDATE ${sql.identifier([table.name])}
-      SET status = 'obsolete', obsolete_reason = ${reason}, finished_at = clock_timestamp()
-      WHERE workspace_id = ${workspaceId} AND finished_at IS NULL
-        AND (${sql.join(conditions, sql.fragment` OR `)}))`
-  })
-  await tx.query(prepared(sql.unsafe`WITH ${sql.join(statements, sql.fragment`, `)} SELECT`))
+  const ended = ({ reason, which }: Ended) => sql.fragment`
+    SET status = 'obsolete', obsolete_reason = ${reason}, finished_at = clock_timestamp()
+    WHERE workspace_id = ${workspaceId} AND finished_at IS NULL AND (${which})`
+  await tx.query(
+    prepared(sql.unsafe`
+    WITH summaries AS (UPDATE summary_jobs ${ended(summaries)}) UPDATE translation_jobs ${ended(translations)}`),
+  )
 }

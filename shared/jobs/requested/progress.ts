@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { type Queryable, sql } from '../../database/database.ts'
 import { row } from '../../database/row.ts'
 import { Nullable, Time } from '../../schema/identifiers.ts'
-import { lastFailure } from '../reads.ts'
+import type { Jobs } from '../send.ts'
 import type { RequestedJobRow } from './queries.ts'
 
 const codes = ['model_error', 'model_timeout', 'model_bad_output', 'service_unavailable', 'internal_error'] as const
@@ -28,20 +28,24 @@ export const notBegun: Progress = { attempt: 0, next_attempt_at: null, last_erro
 const AttemptRow = row(Type.Object({ attempt: Nullable(Type.String()), is_open: Type.Boolean() }))
 
 /** Reads the progress of a job; `notBegun` when its row does not exist. */
-export async function progressOf(db: Queryable, { table, key }: RequestedJobRow): Promise<Progress> {
-  const found = await db.maybeOne(sql.type(AttemptRow)`
+export async function progressOf(
+  { database, jobs }: { database: Queryable; jobs: Jobs },
+  { table, key }: RequestedJobRow,
+): Promise<Progress> {
+  const found = await database.maybeOne(sql.type(AttemptRow)`
     SELECT attempt, finished_at IS NULL AS is_open FROM ${sql.identifier([table.name])}
     WHERE workspace_id = ${key.workspace_id} AND id = ${key.job_id}`)
   if (found === null || found.attempt === null) return notBegun
   const [id = '', retryCount] = found.attempt.split(':')
-  const attempt = Number(retryCount) + 1
-  const failure = found.is_open ? await lastFailure(db, { queue: table.queue.name, id }) : null
-  if (failure === null) return { ...notBegun, attempt }
-  const { next_attempt_at, has_failed, code } = failure
-  return { attempt, next_attempt_at, last_error: has_failed ? errorOf(code) : null }
+  const [job] = found.is_open ? await jobs.boss.findJobs(table.queue.name, { id }) : []
+  return {
+    attempt: Number(retryCount) + 1,
+    next_attempt_at: job?.state === 'retry' ? Number(job.startAfter) : null,
+    last_error: job?.output ? errorOf(job.output) : null,
+  }
 }
 
-function errorOf(code: string | null): Progress['last_error'] {
+function errorOf({ code }: { code?: unknown }): Progress['last_error'] {
   const known = codes.find((candidate) => candidate === code) ?? 'internal_error'
   return { code: known, message: messages[known] }
 }

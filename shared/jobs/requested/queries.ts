@@ -3,54 +3,55 @@ import Type from 'typebox'
 import { prepared, type Queryable, sql, type Transaction } from '../../database/database.ts'
 import { row } from '../../database/row.ts'
 import type { ModelAnswer } from '../../models/model.ts'
-import type { RequestedJobKey } from '../queues.ts'
+import { type Queue, queues, type RequestedJobKey } from '../queues.ts'
 import { isRunning } from '../reads.ts'
-import type { RequestedJobTable } from './tables.ts'
+
+/** A table of requested jobs, whose columns the README lists, and the queue that carries its jobs to workers. */
+export type RequestedJobTable = { name: string; queue: Queue<RequestedJobKey> }
+
+/** The table of summaries by a model. */
+export const summaryJobs: RequestedJobTable = { name: 'summary_jobs', queue: queues.summariesModel }
+
+/** The table of translations by a model. */
+export const translationJobs: RequestedJobTable = { name: 'translation_jobs', queue: queues.translationsRun }
+
+/** Every kind of requested job. */
+export const requestedJobTables: readonly RequestedJobTable[] = [summaryJobs, translationJobs]
 
 /** The table and the key of the row of a job. */
 export type RequestedJobRow = { table: RequestedJobTable; key: RequestedJobKey }
 
-/** One attempt of one worker at a job, and its name (`attemptOf`). */
-export type RequestedJobAttempt = RequestedJobRow & { attempt: string | null }
-
 const tableOf = ({ table }: RequestedJobRow) => sql.identifier([table.name])
 
-/** The name of an attempt at a job of pg-boss, `<id>:<retry count>`, which the column `attempt` keeps. */
-export function attemptOf(job: Pick<Job, 'id' | 'retryCount'>): string {
-  return `${job.id}:${job.retryCount}`
-}
-
 /**
- * Claims an open job for an attempt. Returns false when the job has ended, or when pg-boss has given it to another
- * attempt, so that a worker that was only asleep cannot take the job back.
+ * Claims an open job for an attempt, which the column `attempt` names `<id>:<retry count>`. Returns false when the job
+ * has ended, or when pg-boss has given it to another attempt, so that a worker that was only asleep cannot take the job
+ * back.
  */
 export async function claim(
   db: Queryable,
-  input: RequestedJobAttempt & { job: Pick<Job, 'id' | 'retryCount'> },
+  input: RequestedJobRow & { job: Pick<Job, 'id' | 'retryCount'> },
 ): Promise<boolean> {
-  const { key } = input
+  const { key, job, table } = input
   const result = await db.query(
     prepared(sql.unsafe`
-    UPDATE ${tableOf(input)} SET status = 'running', attempt = ${input.attempt},
+    UPDATE ${tableOf(input)} SET status = 'running', attempt = ${`${job.id}:${job.retryCount}`},
       started_at = coalesce(started_at, clock_timestamp())
     WHERE workspace_id = ${key.workspace_id} AND id = ${key.job_id} AND finished_at IS NULL
-      AND ${isRunning({ queue: input.table.queue.name, job: input.job })}`),
+      AND ${isRunning({ queue: table.queue.name, job })}`),
   )
   return result.rowCount === 1
 }
 
-const LockedRow = row(
-  Type.Object({
-    status: Type.Unsafe<'pending' | 'running' | 'succeeded' | 'failed' | 'obsolete'>({}),
-    attempt: Type.Union([Type.String(), Type.Null()]),
-  }),
+const StatusRow = row(
+  Type.Object({ status: Type.Unsafe<'pending' | 'running' | 'succeeded' | 'failed' | 'obsolete'>({}) }),
 )
 
 /** Locks the row of a job. Null when the row has outlived its retention. */
 export function lockJob(tx: Transaction, input: RequestedJobRow) {
   return tx.maybeOne(
-    prepared(sql.type(LockedRow)`
-    SELECT status, attempt FROM ${tableOf(input)}
+    prepared(sql.type(StatusRow)`
+    SELECT status FROM ${tableOf(input)}
     WHERE workspace_id = ${input.key.workspace_id} AND id = ${input.key.job_id} FOR UPDATE`),
   )
 }
@@ -71,13 +72,6 @@ export async function endJob(tx: Transaction, input: RequestedJobRow & { end: Re
       obsolete_reason = ${end.status === 'obsolete' ? end.reason : null}
     WHERE workspace_id = ${key.workspace_id} AND id = ${key.job_id}`),
   )
-}
-
-/** Gives a running job back: it is pending again, for any process. */
-export async function releaseJob(tx: Transaction, input: RequestedJobRow): Promise<void> {
-  await tx.query(sql.unsafe`
-    UPDATE ${tableOf(input)} SET status = 'pending', attempt = NULL
-    WHERE workspace_id = ${input.key.workspace_id} AND id = ${input.key.job_id} AND finished_at IS NULL`)
 }
 
 const RequesterRow = row(Type.Object({ may_write: Type.Boolean() }))
@@ -140,23 +134,19 @@ export async function settleAnswers(tx: Transaction, input: RequestedJobRow): Pr
     WHERE workspace_id = ${key.workspace_id} AND id = ${key.job_id}`)
 }
 
-/** Deletes jobs that ended more than `days` ago, up to `batch` a call. Returns their number. */
-export async function deleteEndedJobs(
+/**
+ * Deletes jobs that ended more than `days` ago, or answers that no worker came back to settle, up to `batch` a call.
+ * Returns their number.
+ */
+export async function deleteOld(
   db: Queryable,
-  input: { table: RequestedJobTable; days: number; batch: number },
+  { from, days, batch }: { from: RequestedJobTable | 'model_answers'; days: number; batch: number },
 ): Promise<number> {
-  const table = sql.identifier([input.table.name])
+  const [name, since] = from === 'model_answers' ? [from, 'created_at'] : [from.name, 'finished_at']
+  const table = sql.identifier([name])
   const result = await db.query(sql.unsafe`
     DELETE FROM ${table} WHERE ctid = ANY(ARRAY(
-      SELECT ctid FROM ${table} WHERE finished_at < now() - make_interval(days => ${input.days}) LIMIT ${input.batch}))`)
-  return result.rowCount
-}
-
-/** Deletes answers older than `days` that no worker came back to settle, up to `batch` a call. Returns their number. */
-export async function deleteOldAnswers(db: Queryable, input: { days: number; batch: number }): Promise<number> {
-  const result = await db.query(sql.unsafe`
-    DELETE FROM model_answers WHERE ctid = ANY(ARRAY(
-      SELECT ctid FROM model_answers WHERE created_at < now() - make_interval(days => ${input.days})
-      LIMIT ${input.batch}))`)
+      SELECT ctid FROM ${table}
+      WHERE ${sql.identifier([since])} < now() - make_interval(days => ${days}) LIMIT ${batch}))`)
   return result.rowCount
 }

@@ -27,7 +27,7 @@ t.test('while PostgreSQL has no connection left people are told to come back, an
     pid,
   ])
   t.match(await new pg.Client(site.url).connect().catch((error) => error), { code: '53300' })
-  await until(async () => worker.output().includes('"outcome":"outage"'))
+  await until(async () => worker.output().includes('the job waits for the database'))
 
   for (const reply of [
     await site.client.get(path),

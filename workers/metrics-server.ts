@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { collectDefaultMetrics, type Registry } from 'prom-client'
-import { requireMetricsToken } from '../../shared/auth/bearer.ts'
-import type { Config } from '../../shared/config/config.ts'
-import { Refusal } from '../../shared/errors/errors.ts'
-import { observeBuild } from '../../shared/process/build-metric.ts'
-import type { Logger } from '../../shared/process/log.ts'
+import { requireMetricsToken } from '../shared/auth/bearer.ts'
+import type { Config } from '../shared/config/config.ts'
+import { Refusal } from '../shared/errors/errors.ts'
+import { observeBuild } from '../shared/process/build-metric.ts'
+import type { Logger } from '../shared/process/log.ts'
 
 type Options = { registry: Registry; log: Logger; config: Pick<Config, 'HOST' | 'METRICS_PORT' | 'METRICS_TOKEN'> }
 

@@ -1,6 +1,6 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
-import type { Config } from '../../shared/config/config.ts'
-import { ModelError, type ModelRequest, type Models } from '../../shared/models/model.ts'
+import type { Config } from '../config/config.ts'
+import { ModelError, type ModelRequest, type Models } from './model.ts'
 
 /** The prices of characters, in US dollars per million. */
 type Prices = Pick<Config, 'MODEL_PRICE_INPUT_PER_MCHAR' | 'MODEL_PRICE_OUTPUT_PER_MCHAR'>
