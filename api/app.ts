@@ -148,8 +148,7 @@ function identifyRequest(request: Request, response: Response, next: NextFunctio
   next()
 }
 
-// Refuses a request line that names a whole URL instead of a path. Only proxies have to serve such lines. The URL may
-// be malformed, and parsing it would then end in a 500.
+// Refuses a request line that names neither a path nor a URL with a path. Parsing it later would end in a 500.
 function requirePath(request: Request, _response: Response, next: NextFunction): void {
   if (!request.url.startsWith('/')) {
     const fields = [{ path: '/', message: 'the request line must name a path that begins with /' }]

@@ -1,12 +1,11 @@
 import type { Editor } from '@tiptap/core'
 import fc from 'fast-check'
-import { moveBlocks } from '../../api/pages/editor/browser/moves.ts'
 import type { BodyNode } from '../../shared/body/document.ts'
 import { isTextblock } from '../../shared/body/nodes.ts'
 import { node, p, ul } from '../document/build.ts'
 import { blocksOf, normalised } from '../document/yjs/random-body.ts'
 import { allText, Room } from '../document/yjs/room.ts'
-import { headlessEditor } from '../support/headless-editor.ts'
+import { headlessEditor, moveBlocks } from '../support/headless-editor.ts'
 import { runsTimes } from '../support/runs.ts'
 import { t } from '../support/tap.ts'
 
@@ -217,7 +216,7 @@ class Writers {
     const found = wordsIn(editor.state.doc.toJSON())
     caretBehind(editor, found[at % found.length] ?? '')
     const kinds = changes.filter(([name]) => this.#isPrompt || !/joined|split/.test(name))
-    const [name, , , change] = kinds[what % kinds.length] ?? changes[0]
+    const [name, , , change] = kinds[what % kinds.length] as (typeof changes)[number]
     if (name === 'joined blocks') editor.commands.setTextSelection(editor.state.selection.$from.start())
     if (name === 'joined blocks') editor.commands.joinBackward()
     else change(editor)

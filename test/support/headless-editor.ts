@@ -1,24 +1,28 @@
-import { Editor } from '@tiptap/core'
+import { type AnyExtension, Editor } from '@tiptap/core'
+import type {} from '@tiptap/extension-details'
+import type {} from '@tiptap/extension-table'
 import type { EditorState, Plugin, PluginView } from '@tiptap/pm/state'
 import type { EditorView } from '@tiptap/pm/view'
+import type {} from '@tiptap/starter-kit'
 import type { Doc } from 'yjs'
-import { BlockIds } from '../../api/pages/editor/browser/block-ids.ts'
-import { bodyExtensions } from '../../api/pages/editor/browser/body-extensions.ts'
-import { Lists } from '../../api/pages/editor/browser/lists.ts'
-import { LiveBinding } from '../../api/pages/editor/browser/live-binding.ts'
-import type { PageData } from '../../api/pages/editor/browser/page-data.ts'
+
+// The types of these modules need those of a browser, which tests do not have.
+const load = (file: string) => import(`../../api/pages/editor/browser/${file}.ts`)
+const { bodyExtensions }: { bodyExtensions: (page: object) => AnyExtension[] } = await load('body-extensions')
+const { BlockIds }: { BlockIds: AnyExtension } = await load('block-ids')
+const { Lists }: { Lists: AnyExtension } = await load('lists')
+const { LiveBinding }: { LiveBinding: { configure: (options: { document: Doc }) => AnyExtension } } =
+  await load('live-binding')
+
+/** The command that moves the selected blocks. */
+export const { moveBlocks }: { moveBlocks: (editor: Editor, direction: 'up' | 'down') => boolean } = await load('moves')
 
 /** The editor of the service on a live document, without a page: everything that changes the document, and no DOM. */
 export function headlessEditor(live: Doc): Editor {
   const editor = new Editor({
     element: null,
     content: { type: 'doc', content: [{ type: 'paragraph' }] },
-    extensions: [
-      ...bodyExtensions({ documentId: 'doc' } as PageData),
-      BlockIds,
-      Lists,
-      LiveBinding.configure({ document: live }),
-    ],
+    extensions: [...bodyExtensions({ documentId: 'doc' }), BlockIds, Lists, LiveBinding.configure({ document: live })],
   })
   // The selection of details asks the page which of them are open.
   const plugins = editor.extensionManager.plugins.filter((plugin) => !keyOf(plugin).startsWith('detailsSelection'))

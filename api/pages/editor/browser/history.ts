@@ -1,5 +1,5 @@
 import { isChangeOrigin } from '@tiptap/extension-collaboration'
-import { history, isHistoryTransaction, redo, redoDepth, undo, undoDepth } from '@tiptap/pm/history'
+import { history, isHistoryTransaction, redoDepth, redoNoScroll, undoDepth, undoNoScroll } from '@tiptap/pm/history'
 import type { Node as DocumentNode } from '@tiptap/pm/model'
 import { type EditorState, Plugin, PluginKey } from '@tiptap/pm/state'
 import type { EditorView } from '@tiptap/pm/view'
@@ -17,8 +17,8 @@ type Events = { undo: Event[]; redo: Event[] }
 
 const key = new PluginKey<Events>('events')
 const directions = {
-  undo: { take: undo, depth: undoDepth, back: 'redo' },
-  redo: { take: redo, depth: redoDepth, back: 'undo' },
+  undo: { take: undoNoScroll, depth: undoDepth, back: 'redo' },
+  redo: { take: redoNoScroll, depth: redoDepth, back: 'undo' },
 } as const
 
 /** Plugins that remember what this editor has done. */
@@ -32,10 +32,11 @@ export function canTakeBack(state: EditorState, direction: keyof Events): boolea
 /** Undoes or redoes the last event, and keeps what others have written since. */
 export function takeBack(view: EditorView, direction: keyof Events): void {
   const { take, depth, back } = directions[direction]
-  const { doc: now } = view.state
+  const { doc: now, selection } = view.state
   const event = key.getState(view.state)?.[direction][depth(view.state) - 1]
   take(view.state, (change) => {
-    view.dispatch(change)
+    // The caret stays where the user has put it.
+    view.dispatch(change.setSelection(selection.map(change.doc, change.mapping)))
     const rest = view.state.tr.setMeta('addToHistory', false).setMeta(key, { direction: back, before: now })
     if (event) keepWords(rest, { base: event.after, target: event.before, now, mapping: change.mapping })
     view.dispatch(rest)

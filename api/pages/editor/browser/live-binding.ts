@@ -1,7 +1,7 @@
 import { Collaboration } from '@tiptap/extension-collaboration'
 import { closeHistory } from '@tiptap/pm/history'
 import { type Node as DocumentNode, type Fragment, Slice } from '@tiptap/pm/model'
-import type { Plugin, Transaction } from '@tiptap/pm/state'
+import { type Plugin, TextSelection, type Transaction } from '@tiptap/pm/state'
 import { Mapping, type Step } from '@tiptap/pm/transform'
 import type { EditorView } from '@tiptap/pm/view'
 import { type ProsemirrorBinding, ySyncPluginKey, yUndoPluginKey } from '@tiptap/y-tiptap'
@@ -58,7 +58,7 @@ function bindSparingly(plugin: Plugin): void {
     pauses.set(view, pause)
     // The binding forgets the nodes that have changed before it forgets all nodes.
     binding.mapping.clear = () => {}
-    Object.defineProperty(binding, '_tr', { get: () => changeByOthers(view, pause) })
+    Object.defineProperty(binding, '_tr', { get: () => changeByOthers(view, { binding, pause }) })
     let timer: ReturnType<typeof setTimeout> | undefined
     const resumeAfter = (milliseconds: number) => {
       clearTimeout(timer)
@@ -98,7 +98,7 @@ function asOne(view: EditorView, run: () => void): void {
 
 // A transaction that replaces only what differs, when the binding replaces the whole document. A change of the block in
 // which somebody composes a letter would end the composition, so it waits.
-function changeByOthers(view: EditorView, pause: Pause): Transaction {
+function changeByOthers(view: EditorView, { binding, pause }: { binding: Binding; pause: Pause }): Transaction {
   const change = view.state.tr.setMeta('addToHistory', false)
   const replace = change.replace.bind(change)
   change.replace = (from, to, slice = Slice.empty) => {
@@ -107,7 +107,8 @@ function changeByOthers(view: EditorView, pause: Pause): Transaction {
     if (pause.since || (isNear && view.composing)) {
       pause.since ??= change.doc
       pause.others = slice.content
-      change.setSelection = () => change
+      // The selection stays where it is.
+      binding.beforeTransactionSelection = null
       return change
     }
     // What is typed before and after a change of the same text is not undone at once.
@@ -135,12 +136,14 @@ function resume(view: EditorView, pause: Pause): void {
   pause.since = null
   pause.others = null
   if (since === null || others === null) return
-  const { doc: now } = view.state
+  const { doc: now, selection } = view.state
   const target = since.copy(others)
   const change =
     changeFrom(view, { steps: stepsTo(others, since), written: stepsTo(now.content, since) }) ??
     changeFrom(view, { steps: stepsTo(others, now), written: [] }) ??
     view.state.tr.replaceWith(0, now.content.size, others)
+  const [anchor, head] = [selection.anchor, selection.head].map((place) => change.mapping.map(place, -1))
+  change.setSelection(TextSelection.between(change.doc.resolve(anchor ?? 0), change.doc.resolve(head ?? 0)))
   keepWords(change, { base: since, target, now, mapping: new Mapping(change.mapping.maps) })
   view.dispatch(change.setMeta('addToHistory', false).setMeta(ySyncPluginKey, { isChangeOrigin: true }))
   pause.sync()
