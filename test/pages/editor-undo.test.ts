@@ -215,7 +215,7 @@ class Writers {
   #change(editor: Editor, { at, what }: { at: number; what: number }): void {
     const found = wordsIn(editor.state.doc.toJSON())
     caretBehind(editor, found[at % found.length] ?? '')
-    const kinds = changes.filter(([name]) => this.#isPrompt || !/joined|split/.test(name))
+    const kinds = changes.filter(([name]) => this.#isPrompt || !/joined|split|before it/.test(name))
     const [name, , , change] = kinds[what % kinds.length] as (typeof changes)[number]
     if (name === 'joined blocks') editor.commands.setTextSelection(editor.state.selection.$from.start())
     if (name === 'joined blocks') editor.commands.joinBackward()
@@ -230,6 +230,7 @@ class Writers {
     return this.#words.flatMap(({ word, author, behind, isTakenBack }) => {
       const text = texts.find((one) => one.includes(word))
       if (!text) return isTakenBack ? [] : [`${word} is lost`]
+      if (this.#isPrompt && texts.join(' ').split(word).length !== 2) return [`${word} is there twice`]
       const isTorn =
         this.#isPrompt &&
         behind?.startsWith(author) &&

@@ -1,3 +1,4 @@
+import type { RawCommands } from '@tiptap/core'
 import { Collaboration } from '@tiptap/extension-collaboration'
 import { closeHistory } from '@tiptap/pm/history'
 import { type Node as DocumentNode, type Fragment, Slice } from '@tiptap/pm/model'
@@ -24,12 +25,14 @@ export const LiveBinding = Collaboration.extend({
     for (const plugin of plugins) if (plugin.spec.key === ySyncPluginKey) bindSparingly(plugin)
     return [...plugins, ...historyPlugins()]
   },
-  addCommands: () => ({ undo: command('undo'), redo: command('redo') }),
+  addCommands() {
+    return { undo: command('undo'), redo: command('redo') }
+  },
 })
 
-function command(direction: 'undo' | 'redo') {
+function command(direction: 'undo' | 'redo'): RawCommands['undo'] {
   return () =>
-    ({ view, tr, dispatch }: { view: EditorView; tr: Transaction; dispatch?: unknown }) => {
+    ({ view, tr, dispatch }) => {
       tr.setMeta('preventDispatch', true)
       if (!canTakeBack(view.state, direction)) return false
       if (dispatch) asOne(view, () => takeBack(view, direction))
@@ -54,7 +57,12 @@ function bindSparingly(plugin: Plugin): void {
   plugin.spec.view = (view) => {
     const stock = open?.call(plugin, view)
     const { binding } = ySyncPluginKey.getState(view.state) as { binding: Binding }
-    const pause: Pause = { since: null, others: null, sync: () => stock?.update?.(view, view.state) }
+    const sync = () => {
+      // The binding notes where the selection was, and again where the selection is. Only the second is used here.
+      binding.beforeTransactionSelection ??= {}
+      stock?.update?.(view, view.state)
+    }
+    const pause: Pause = { since: null, others: null, sync }
     pauses.set(view, pause)
     // The binding forgets the nodes that have changed before it forgets all nodes.
     binding.mapping.clear = () => {}
@@ -69,12 +77,9 @@ function bindSparingly(plugin: Plugin): void {
     view.dom.addEventListener('compositionend', end)
     return {
       ...stock,
-      update(...event) {
+      update() {
         if (pause.others) resumeAfter(maxCompositionMs)
-        if (pause.since || binding.mapping.get(binding.type) === view.state.doc) return
-        // The binding notes where the selection was, and again where the selection is. Only the second is used here.
-        binding.beforeTransactionSelection ??= {}
-        stock?.update?.(...event)
+        if (pause.since === null && binding.mapping.get(binding.type) !== view.state.doc) sync()
       },
       destroy() {
         clearTimeout(timer)
@@ -90,10 +95,12 @@ function asOne(view: EditorView, run: () => void): void {
   const pause = pauses.get(view)
   const isPaused = pause === undefined || pause.since !== null
   if (!isPaused) pause.since = view.state.doc
-  run()
-  if (isPaused) return
-  pause.since = null
-  pause.sync()
+  try {
+    run()
+  } finally {
+    if (!isPaused) pause.since = null
+  }
+  if (!isPaused) pause.sync()
 }
 
 // A transaction that replaces only what differs, when the binding replaces the whole document. A change of the block in
