@@ -33,7 +33,6 @@ export class HttpServer {
     const shouldUpgradeCallback = (request: IncomingMessage) => upgrades?.accepts(request) ?? false
     this.#server = createServer({ shouldUpgradeCallback }, (request, response) => {
       this.#open.add(response)
-      request.url = pathOf(request.url)
       response.on('close', () => this.#open.delete(response))
       if (this.#draining) response.setHeader('Connection', 'close')
       this.#answer(request, response)
@@ -104,10 +103,4 @@ export class HttpServer {
     }
     this.#server.off('connection', onConnection)
   }
-}
-
-// The path of a request line that names a whole URL, which every server has to accept (RFC 9112, 3.2.2).
-function pathOf(target = '/'): string {
-  const url = /^https?:\/\//i.test(target) ? URL.parse(target) : null
-  return url === null ? target : url.pathname + url.search
 }
