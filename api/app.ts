@@ -41,10 +41,12 @@ export function createApp(service: Service): Express {
   app.set('trust proxy', service.config.TRUST_PROXY)
   app.use((request, response, next) => {
     const path = pathOf(request.url)
-    if (path === request.url) return next()
-    request.url = path
-    request.originalUrl = path
-    app(request, response)
+    if (path === request.url) next()
+    else {
+      request.url = path
+      request.originalUrl = path
+      app(request, response)
+    }
   })
   app.use(identifyRequest)
   app.use(logRequest(service))
