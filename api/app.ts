@@ -32,6 +32,15 @@ export function createApp(service: Service): Express {
   app.set('strict routing', true)
   app.set('query parser', false)
   app.set('trust proxy', service.config.TRUST_PROXY)
+  app.use((request, response, next) => {
+    const path = pathOf(request.url)
+    if (path === request.url) next()
+    else {
+      request.url = path
+      request.originalUrl = path
+      app(request, response)
+    }
+  })
   app.use(identifyRequest)
   app.use(logRequest(service))
   app.use(requirePath)
@@ -96,8 +105,13 @@ function identifyRequest(request: Request, response: Response, next: NextFunctio
   next()
 }
 
-// Refuses a request line that names a whole URL instead of a path. Only proxies have to serve such lines. The URL may
-// be malformed, and parsing it would then end in a 500.
+// The path of a request line that names a whole URL, which every server has to accept (RFC 9112, 3.2.2).
+function pathOf(target: string): string {
+  const url = /^https?:\/\//i.test(target) ? URL.parse(target) : null
+  return url === null ? target : url.pathname + url.search
+}
+
+// Refuses a request line that names neither a path nor a URL with a path. Parsing it later would end in a 500.
 function requirePath(request: Request, _response: Response, next: NextFunction): void {
   if (!request.url.startsWith('/')) {
     const fields = [{ path: '/', message: 'the request line must name a path that begins with /' }]

@@ -83,7 +83,7 @@ function refuseLonger(request: Request, { maxBytes, refuse }: { maxBytes: number
 // Refuses JSON that is not UTF-8. Decoding would replace wrong bytes by U+FFFD, and the stored document would differ
 // from what was sent.
 function requireUtf8(_request: unknown, _response: unknown, bytes: Buffer, charset: string): void {
-  if (!charset.startsWith('utf-')) {
+  if (charset !== 'utf-8' && charset !== 'utf8') {
     throw Object.assign(new TypeError('the charset is not supported'), { type: 'charset.unsupported', charset })
   }
   if (!isUtf8(bytes)) throw new TypeError('the body is not UTF-8')

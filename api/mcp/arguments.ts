@@ -27,6 +27,21 @@ export function exactlyOne<Args extends object, Name extends keyof Args & string
   throw wrongArguments([{ name: others[0] ?? names[0] ?? '', message }])
 }
 
+/**
+ * The arguments of a call, with the id of each document that is named by its URI `svc://doc/{id}` or by the address of
+ * its page, `/d/{id}`.
+ */
+export function withDocumentIds(args: unknown): unknown {
+  if (typeof args !== 'object' || args === null) return args
+  const entries = Object.entries(args).map(([name, value]) => {
+    const named = name.endsWith('document_id') && typeof value === 'string' ? documentAddress.exec(value.trim()) : null
+    return [name, named?.[1] ?? value]
+  })
+  return Object.fromEntries(entries)
+}
+
+const documentAddress = /^(?:svc:\/\/doc|(?:https?:\/\/[^/\s]+)?\/d)\/(doc_[^/?#\s]+)/i
+
 /** The refusal of arguments that do not fit together; each message says what is allowed. */
 export function wrongArguments(fields: { name: string; message: string }[]): Refusal<'invalid_request'> {
   return new Refusal('invalid_request', {

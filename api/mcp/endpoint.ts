@@ -1,6 +1,12 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { type AuthInfo, createMcpHandler, type McpHttpHandler, type ServerEventBus } from '@modelcontextprotocol/server'
+import {
+  type AuthInfo,
+  createMcpHandler,
+  isInitializeRequest,
+  type McpHttpHandler,
+  type ServerEventBus,
+} from '@modelcontextprotocol/server'
 import { type Request as HttpRequest, type Response as HttpResponse, Router } from 'express'
 import type { Caller } from '../../shared/auth/caller.ts'
 import { scopes } from '../../shared/auth/scopes.ts'
@@ -78,6 +84,10 @@ function messageServer(service: Service, routes: readonly Route[]) {
       answerProtocolError(response, { code: -32600, message: 'Invalid request: batches are not supported' })
     } else if (typeof message === 'object' && message !== null && isDeeperThan(maxDepth, message)) {
       answerProtocolError(response, { code: -32600, message: `Invalid request: nested deeper than ${maxDepth} levels` })
+    } else if (isWrongInitialize(message)) {
+      const id = (message as { id?: string | number }).id ?? null
+      const expected = 'initialize needs a protocolVersion, capabilities and clientInfo with name and version'
+      answerProtocolError(response, { status: 200, code: -32602, message: `Invalid params: ${expected}`, id })
     } else {
       const signal = closeSignal(response)
       const session = openSession(service, { openDoor, request, response, caller, message, signal })
@@ -108,6 +118,11 @@ function protocolHandler(parts: ServerParts, bus?: ServerEventBus): McpHttpHandl
 
 function isListen(message: unknown): boolean {
   return (message as { method?: unknown } | null)?.method === listenMethod
+}
+
+// The SDK takes wrong parameters of this one request for a failure of the service.
+function isWrongInitialize(message: unknown): boolean {
+  return (message as { method?: unknown } | null)?.method === 'initialize' && !isInitializeRequest(message)
 }
 
 /**
@@ -153,9 +168,13 @@ function parseMessage(text: string): unknown {
 
 function answerProtocolError(
   response: HttpResponse,
-  { status = 400, ...error }: { status?: number; code: number; message: string },
+  {
+    status = 400,
+    id = null,
+    ...error
+  }: { status?: number; id?: string | number | null; code: number; message: string },
 ): void {
-  response.status(status).json({ jsonrpc: '2.0', error, id: null })
+  response.status(status).json({ jsonrpc: '2.0', error, id })
 }
 
 const info = { name: 'knowledge-base-documents', title: 'Knowledge base', version: descriptionVersion }
@@ -167,9 +186,12 @@ function webRequest({ config }: Service, { request, signal }: { request: HttpReq
     const value = request.headers[name]
     if (typeof value === 'string') headers.set(name, value)
   }
+  // The SDK reads no wildcards.
+  if (answerTypes.every((type) => request.accepts(type))) headers.set('accept', answerTypes.join(', '))
   return new Request(config.PUBLIC_ORIGIN + mcpPath, { method: 'POST', headers, signal })
 }
 
+const answerTypes = ['application/json', 'text/event-stream']
 const protocolHeaders = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id']
 
 async function send(

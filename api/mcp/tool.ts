@@ -1,6 +1,7 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import { Refusal } from '../../shared/errors/errors.ts'
 import { bodyReader } from '../http/input.ts'
+import { withDocumentIds } from './arguments.ts'
 import type { Door } from './door.ts'
 import { leanSchema } from './lean-schema.ts'
 
@@ -77,7 +78,7 @@ export function tool<Input extends TObject, Output extends TObject>(options: Too
     output,
     call: (args, use) => {
       requireKnownArguments(input, args)
-      return run(read(args) as Static<Input>, use)
+      return run(read(withDocumentIds(args)) as Static<Input>, use)
     },
   }
 }

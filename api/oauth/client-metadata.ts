@@ -44,7 +44,7 @@ export function normaliseClient(metadata: Partial<ClientMetadata>): void {
   })
   delete metadata.client_name
   delete metadata.scope
-  if (name !== undefined) metadata.client_name = nameOf(name)
+  if (name != null) metadata.client_name = nameOf(name)
   const known = typeof scope === 'string' ? scope.split(' ').filter((item) => scopes.some((own) => own === item)) : []
   // A person approves what a program asks for. The library would refuse a request for more than a document names.
   const hasDocument = URL.canParse(metadata.client_id ?? '')

@@ -1,4 +1,5 @@
 import { atOnce, type Slices } from '../computations/slices.ts'
+import { cutText } from '../schema/strings.ts'
 import { topBlockId } from './block-lines.ts'
 import { textVersion } from './canonical.ts'
 import type { BlockNode } from './document.ts'
@@ -220,12 +221,7 @@ function entryOf({ line, position, block }: PositionedLine): ManifestEntry {
 
 /** The first 120 code points of a block's text, with white space collapsed. */
 function excerptOf(block: BlockNode): string {
-  const text = plainText(block).replace(/\s+/gu, ' ').trim()
-  return text.length <= excerptLength
-    ? text
-    : Array.from(text.slice(0, 2 * excerptLength))
-        .slice(0, excerptLength)
-        .join('')
+  return cutText(plainText(block).replace(/\s+/gu, ' ').trim(), excerptLength)
 }
 
 const excerptLength = 120

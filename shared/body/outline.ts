@@ -1,3 +1,4 @@
+import { cutText } from '../schema/strings.ts'
 import type { BlockLines } from './block-lines.ts'
 import type { BlockNode } from './document.ts'
 import { plainText } from './text.ts'
@@ -99,10 +100,8 @@ export class HeadingPaths {
  */
 export function headingPathEntry(title: string): string {
   if (title.length <= entryLength) return title
-  // A code point takes at most two UTF-16 code units. So only a bounded start of the title is split, and the work does
-  // not grow with the title.
-  const codePoints = Array.from(title.slice(0, 2 * entryLength + 2))
-  return codePoints.length <= entryLength ? title : `${codePoints.slice(0, entryLength).join('')}…`
+  const start = cutText(title, entryLength)
+  return start === title ? title : `${start}…`
 }
 
 const entryLength = 200

@@ -2189,8 +2189,8 @@ export interface operations {
     requestBody?: {
       content: {
         "application/json": {
-          client_name?: string;
-          scopes?: string | string[];
+          client_name?: string | null;
+          scopes?: (string | string[]) | null;
         };
       };
     };

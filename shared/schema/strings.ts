@@ -49,11 +49,32 @@ export function caseFolded(text: string): string {
   return text.normalize('NFC').toUpperCase().toLowerCase()
 }
 
-/** The first `length` code points of a text. */
+/** The first `length` code points of a text, without a part of a grapheme, such as half a flag, at the end. */
 export function cutText(value: string, length: number): string {
   if (value.length <= length) return value
   // A code point has at most two UTF-16 units, so the time does not grow with the text.
-  return Array.from(value.slice(0, 2 * length))
+  const end = Array.from(value.slice(0, 2 * length))
     .slice(0, length)
-    .join('')
+    .join('').length
+  return value.slice(0, graphemeAround(value, end)?.start || end)
+}
+
+/** The last `length` code points of a text, without a part of a grapheme at the start. */
+export function cutTextBefore(value: string, length: number): string {
+  if (value.length <= length) return value
+  const rest = Array.from(value.slice(-2 * length - 1)).slice(-length)
+  const start = value.length - rest.join('').length
+  return value.slice(graphemeAround(value, start)?.end ?? start)
+}
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
+// The most UTF-16 units that are read on each side. A longer row of flags or marks may be cut within one.
+const graphemeReach = 400
+
+// The grapheme that has UTF-16 units on both sides of an offset; null when there is none.
+function graphemeAround(text: string, offset: number): { start: number; end: number } | null {
+  const from = Math.max(0, offset - graphemeReach)
+  const found = graphemes.segment(text.slice(from, offset + graphemeReach)).containing(offset - from)
+  if (found === undefined || found.index === offset - from) return null
+  return { start: from + found.index, end: from + found.index + found.segment.length }
 }

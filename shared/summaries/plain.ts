@@ -1,3 +1,4 @@
+import { cutText } from '../schema/strings.ts'
 /** Returns the text as one line: white space of any kind, line ends included, becomes one space. */
 export function oneLine(text: string): string {
   return text.replace(/\s+/gu, ' ').trim()
@@ -9,7 +10,7 @@ export function truncate(text: string, limit: number): string {
   // At most two UTF-16 units make a code point, so no more than twice as many units are read.
   const characters = Array.from(text.slice(0, 2 * limit + 2))
   if (characters.length <= limit) return text
-  return `${withoutEnd(characters.slice(0, Math.max(0, limit - 1))).join('')}…`
+  return `${withoutEnd(Array.from(cutText(text, Math.max(0, limit - 1)))).join('')}…`
 }
 
 /**

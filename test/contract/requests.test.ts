@@ -132,7 +132,12 @@ t.test('a body that is no JSON object of an accepted type is refused with the re
   }
   const large = await send(JSON.stringify({ name: 'x', padding: 'y'.repeat(2048) }))
   t.match(large, { status: 413, body: { error: { code: 'payload_too_large', details: { max_bytes: 2048 } } } })
-  t.equal((await send('{"name":"x"}', 'Application/JSON; charset=UTF-8')).status, 201)
+  for (const charset of ['UTF-8', 'utf8', '"utf-8"', 'UTF8'])
+    t.equal((await send('{"name":"x"}', `Application/JSON; charset=${charset}`)).status, 201, charset)
+  for (const charset of ['utf-16', 'utf-16le', 'utf-7', 'latin1', 'nonsense']) {
+    const refused = await send('{"name":"x"}', `application/json; charset=${charset}`)
+    t.match(refused, { status: 415, body: { error: { message: new RegExp(`charset=${charset}`) } } }, charset)
+  }
 })
 
 t.test('a large body is refused even when no length announces it', async (t) => {
@@ -187,19 +192,32 @@ t.test('a body that is nested without end is refused, wherever the nesting stand
   }
 })
 
-t.test('an address where a path belongs is the mistake of the caller', async (t) => {
-  const { origin, token } = await shared.signUp()
-  const wrong = ['http://other/api/v1/me', 'https://u:p@h:99999/api/v1/me', 'x:/api/v1/me', '*']
-  for (const target of wrong) {
-    for (const method of ['GET', 'OPTIONS']) {
-      const answer = await rawAnswer(origin, [`${method} ${target} HTTP/1.1`, `Authorization: Bearer ${token}`])
-      t.match(answer, / 400 /, `${method} ${target}`)
+t.test(
+  'an address where a path belongs is read for its path, and any other line is the mistake of the caller',
+  async (t) => {
+    const { origin, token } = await shared.signUp()
+    const right = [
+      'http://other/api/v1/me',
+      `${origin}/api/v1/me?x=1`,
+      'HTTPS://u:p@other:1/api/v1/me',
+      'http://x/api/v1/./me',
+    ]
+    for (const target of right) {
+      const answer = await rawAnswer(origin, [`GET ${target} HTTP/1.1`, `Authorization: Bearer ${token}`])
+      t.match(answer, / 200 /, target)
     }
-  }
-  for (const target of ['//other/api/v1/me', '//[/api/v1/me', '//', '/api/v1/documents/%', '/s/%ff', '/%']) {
-    t.match(await rawAnswer(origin, [`GET ${target} HTTP/1.1`, `Authorization: Bearer ${token}`]), / 404 /, target)
-  }
-})
+    const wrong = ['http:///', 'https://u:p@h:99999/api/v1/me', 'x:/api/v1/me', '*']
+    for (const target of wrong) {
+      for (const method of ['GET', 'OPTIONS']) {
+        const answer = await rawAnswer(origin, [`${method} ${target} HTTP/1.1`, `Authorization: Bearer ${token}`])
+        t.match(answer, / 400 /, `${method} ${target}`)
+      }
+    }
+    for (const target of ['//other/api/v1/me', '//[/api/v1/me', '//', '/api/v1/documents/%', '/s/%ff', '/%']) {
+      t.match(await rawAnswer(origin, [`GET ${target} HTTP/1.1`, `Authorization: Bearer ${token}`]), / 404 /, target)
+    }
+  },
+)
 
 t.test('members and parameters of the future are ignored', async (t) => {
   const { signUp } = shared

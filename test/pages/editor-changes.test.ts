@@ -1,6 +1,7 @@
+import type { ReplaceStep } from '@tiptap/pm/transform'
 import fc from 'fast-check'
 import { gapsBetween, joined } from '../../api/pages/editor/browser/block-ranges.ts'
-import { stepTo } from '../../api/pages/editor/browser/changed-step.ts'
+import { stepsTo } from '../../api/pages/editor/browser/changed-steps.ts'
 import type { BodyNode } from '../../shared/body/document.ts'
 import { bodySchema } from '../../shared/body/nodes.ts'
 import { doc, h, node, p, text, ul } from '../document/build.ts'
@@ -16,8 +17,8 @@ const read = (document: unknown) => bodySchema.nodeFromJSON(document)
 t.test('a change by others leads to the document of the others, whatever they have done', async () => {
   const lead = (before: unknown, after: unknown) => {
     const [from, to] = [read(before), read(after)]
-    const step = stepTo(to.content, { parent: from, start: 0 })
-    return step === null || (step.apply(from).doc?.eq(to) ?? false)
+    const steps = stepsTo(to.content, from)
+    return steps === null || steps.reduce((doc, step) => step.apply(doc).doc ?? doc, from).eq(to)
   }
   fc.assert(fc.property(anyDocument, anyDocument, lead))
   const parts = fc.tuple(anyDocument, fc.array(fc.nat(9)))
@@ -33,8 +34,8 @@ t.test('a change by others replaces the letters that differ, and no node beside 
   const change = (edit: (content: BodyNode[]) => void) => {
     const after = structuredClone(before)
     edit(after.content)
-    const step = stepTo(read(after).content, { parent: read(before), start: 0 })
-    return step?.slice.content.toJSON() ?? null
+    const steps = stepsTo(read(after).content, read(before)) as ReplaceStep[]
+    return steps.flatMap(({ slice }) => slice.content.toJSON() ?? [])
   }
   const item = (content: BodyNode[]) => content[1]?.content?.[1]?.content?.[0] as BodyNode
   const typed = change((content) => {
@@ -45,10 +46,19 @@ t.test('a change by others replaces the letters that differ, and no node beside 
     item(content).content = [text('They drink watter.')]
   })
   t.same(doubled, [{ type: 'text', text: 't' }])
-  t.same(change((content) => content.splice(2, 0, node('paragraph', {}, 'New')))?.length, 1)
+  t.same(change((content) => content.splice(2, 0, node('paragraph', {}, 'New'))).length, 1)
+  const several = change((content) => {
+    content[0] = { ...h(2, 'Elephants!'), attrs: { ...content[0]?.attrs, level: 2 } }
+    item(content).content = [text('They drink waters.')]
+  })
+  t.same(
+    several.map(({ type, text: letters }) => letters ?? type),
+    ['s', 'heading', '!'],
+    'several changes at once, of a type and of letters',
+  )
   t.same(
     change((content) => content.splice(0, 1)),
-    null,
+    [],
     'a removed block',
   )
 })

@@ -33,6 +33,24 @@ t.test('every shown place of every term is marked, as it stands in the text', as
   }
 })
 
+t.test('the text around a match has no half of a flag, an emoji or a letter with its accents', async (t) => {
+  for (const [sign, whole] of [
+    ['\u{1F1E9}\u{1F1EA}', '\u{1F1E9}\u{1F1EA}'],
+    ['e\u0301\u0323', 'e\u0301\u0323'],
+    ['\u{1F468}\u200d\u{1F469}\u200d\u{1F467}', '\u{1F468}\u200d\u{1F469}\u200d\u{1F467}'],
+    ['각', '각'],
+    ['นี้', 'นี้'],
+  ] as const) {
+    for (const shift of ['', 'x', 'xx', 'xxx', 'xxxx']) {
+      const text = `${sign.repeat(60)}${shift} heron ${shift}${sign.repeat(60)}`
+      const { before, after } = contextOf(text, { start: text.indexOf('heron'), end: text.indexOf('heron') + 5 })
+      const signs = `(?:${whole})+`
+      t.match(before, new RegExp(`^${signs}${shift} $`), `${sign} before`)
+      t.match(after, new RegExp(`^ ${shift}${signs}$`), `${sign} behind`)
+    }
+  }
+})
+
 t.test('a place that the text around the first match cuts off is not marked', async (t) => {
   const far = `heron ${'x '.repeat(38)}ab heron ${'x '.repeat(40)} heron`
   t.strictSame(markedIn(far, 'heron'), ['heron'])

@@ -127,6 +127,11 @@ t.test('a hostile message is refused, and never a failure of the service', async
       { body: { ...list, method: 'subscriptions/listen', params: { notifications } } },
       200,
     ]),
+    ...wrongInitializes.map((params): [string, Sent, number] => [
+      `an initialize with ${JSON.stringify(params)}`,
+      { body: { ...list, method: 'initialize', params } },
+      200,
+    ]),
     ['a posted response', { body: { jsonrpc: '2.0', id: 1, result: {} } }, 202],
     ['too much', { raw: JSON.stringify({ ...list, x: 'x'.repeat(1_100_000) }) }, 413],
   ]
@@ -134,8 +139,40 @@ t.test('a hostile message is refused, and never a failure of the service', async
     const answer = await send({ token, ...sent })
     t.equal(answer.status, status, `${what}: ${answer.text.slice(0, 200)}`)
     if (status === 200) t.ok(answer.body?.error !== undefined || answer.body?.result?.isError, what)
+    t.not(answer.body?.error?.code, -32603, `${what}: no failure of the service`)
+    if (what.startsWith('an initialize')) t.match(answer.body, { id: 1, error: { code: -32602 } }, what)
   }
   t.equal((await send({ token })).status, 200)
+})
+
+const clientInfo = { name: 'x', version: '1' }
+const wrongInitializes = [
+  { protocolVersion: 1, capabilities: {}, clientInfo },
+  { protocolVersion: '2025-06-18', capabilities: {} },
+  { protocolVersion: '2025-06-18', capabilities: 7, clientInfo },
+  { protocolVersion: null, capabilities: {}, clientInfo: { name: 7 } },
+  undefined,
+]
+
+t.test('a client that accepts anything, or says nothing of it, gets an answer', async (t) => {
+  const { token } = await signUp()
+  for (const accepted of ['*/*', 'application/*, text/*', 'application/json, */*;q=0.1', accept])
+    t.equal((await send({ token, headers: { accept: accepted } })).status, 200, accepted)
+  t.equal((await send({ token, headers: { accept: 'application/json;q=0, image/png' } })).status, 406)
+})
+
+t.test('a tool finds a document by its URI and by the address of its page, too', async (t) => {
+  const ada = await signUp()
+  const { call } = await connectMcp(t, { origin, token: ada.token })
+  const { id } = await make(ada, [p('They fish.')])
+  for (const named of [`svc://doc/${id}`, `/d/${id}`, `${origin}/d/${id}#block_1`, `https://kb.example/d/${id}?x=1`])
+    t.match(
+      (await call('read', { document_id: named })).structuredContent,
+      { document_id: id, text: /They fish/ },
+      named,
+    )
+  const other = await call('read', { document_id: `https://kb.example/other/${id}` })
+  t.match(other.structuredContent, { error: { code: 'document_not_found' } })
 })
 
 t.test('a wrong Host in the request line is not believed', async (t) => {

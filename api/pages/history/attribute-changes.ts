@@ -1,5 +1,6 @@
 import type { BodyNode, Json } from '../../../shared/body/document.ts'
 import { plainText } from '../../../shared/body/text.ts'
+import { cutText } from '../../../shared/schema/strings.ts'
 
 /**
  * A changed attribute in words. `part` names the node inside of a block that has changed; it is null when the block
@@ -55,9 +56,7 @@ export function typeName(type: string): string {
 // A part by its type and the beginning of its text.
 function partOf(node: BodyNode): string {
   const text = plainText(node).replace(/\s+/g, ' ').trim()
-  const begin = Array.from(text.slice(0, 2 * excerptLength))
-    .slice(0, excerptLength)
-    .join('')
+  const begin = cutText(text, excerptLength)
   return text === '' ? typeName(node.type) : `${typeName(node.type)} “${begin}${begin.length < text.length ? '…' : ''}”`
 }
 

@@ -1,16 +1,19 @@
 import Type, { type Static } from 'typebox'
+import { Nullable } from '../../schema/identifiers.ts'
 import { Text, TrimmedText } from '../../schema/strings.ts'
 import { scopes } from '../scopes.ts'
 
 /** The request that begins a device authorization. */
 export const DeviceCodeRequest = Type.Object({
   client_name: Type.Optional(
-    TrimmedText({ max: 80, description: 'shown to whoever confirms, and the name of the token' }),
+    Nullable(TrimmedText({ max: 80, description: 'shown to whoever confirms, and the name of the token' })),
   ),
   scopes: Type.Optional(
-    Type.Union([Text(), Type.Array(Text())], {
-      description: '`read_write` (default), `read_only`, or the permissions that are wanted',
-    }),
+    Nullable(
+      Type.Union([Text(), Type.Array(Text())], {
+        description: '`read_write` (default), `read_only`, or the permissions that are wanted',
+      }),
+    ),
   ),
 })
 

@@ -3,6 +3,7 @@ import type { BodyNode } from '../document.ts'
 import { inlineTypes } from '../nodes.ts'
 import { longestIncreasing, matchSequences } from '../sequence.ts'
 import { matchSimilar } from './align-similar.ts'
+import { equalJson } from './encoding.ts'
 
 /** A list of sibling nodes: the children of one block, or of the document. */
 export type Siblings = readonly BodyNode[]
@@ -63,22 +64,6 @@ export function equalEnds(from: Siblings, to: Siblings): { start: number; end: n
 export function blockIdOf(node: BodyNode): string | undefined {
   const id = inlineTypes.has(node.type) ? undefined : node.attrs?.id
   return typeof id === 'string' ? id : undefined
-}
-
-/**
- * True if two JSON values are equal. A member that is null or undefined counts as absent, since Y documents keep
- * neither. Comparing an object with itself costs nothing. So callers let both bodies share the objects of unchanged
- * blocks.
- */
-export function equalJson(a: unknown, b: unknown): boolean {
-  if (a === b) return true
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return (a ?? null) === (b ?? null)
-  if (Array.isArray(a)) {
-    if (!Array.isArray(b) || a.length !== b.length) return false
-    for (let index = 0; index < a.length; index++) if (!equalJson(a[index], b[index])) return false
-    return true
-  }
-  return !Array.isArray(b) && equalMembers(a as Members, b as Members)
 }
 
 /** Siblings to align. `partners` has for each new sibling the index of its old one, or -1; pairs are added to it. */
@@ -175,12 +160,4 @@ function* keysOf(nodes: Siblings, which: readonly number[], shape: (node: BodyNo
 export function shapeOf({ type, attrs = {}, content = [], marks = [], text }: BodyNode): unknown[] {
   const members = Object.entries(attrs).filter(([name, value]) => name !== 'id' && value !== null)
   return [type, members.sort(([a], [b]) => (a < b ? -1 : 1)), content.map(shapeOf), marks, text]
-}
-
-type Members = { [name: string]: unknown }
-
-function equalMembers(a: Members, b: Members): boolean {
-  for (const name in a) if (!equalJson(a[name], b[name])) return false
-  for (const name in b) if (a[name] === undefined && (b[name] ?? null) !== null) return false
-  return true
 }

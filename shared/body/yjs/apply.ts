@@ -2,10 +2,11 @@ import * as Y from 'yjs'
 import { atOnce, type Slices } from '../../computations/slices.ts'
 import type { Attrs, BodyNode } from '../document.ts'
 import { inlineTypes, isTextblock } from '../nodes.ts'
-import { alignSiblings, blockIdOf, equalEnds, equalJson, placesById, type Siblings } from './align.ts'
+import { alignSiblings, blockIdOf, equalEnds, placesById, type Siblings } from './align.ts'
 import {
   childrenOf,
   elementFormats,
+  equalJson,
   idOf,
   type RawDocument,
   readChildren,

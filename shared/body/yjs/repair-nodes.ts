@@ -69,6 +69,34 @@ export function nextChild(open: BodyNode[], parent: string, pass: Pass): BodyNod
   return { type: 'paragraph', content }
 }
 
+/** How many cells each row of a table lacks at its end, so that all rows cover the same number of columns. */
+export function missingCells(rows: readonly BodyNode[]): number[] {
+  // The columns that begin or end to be covered by cells of rows above.
+  const changes = new Array<number>(rows.length).fill(0)
+  let above = 0
+  const widths = rows.map(({ content: cells = [] }, row) => {
+    above += changes[row] ?? 0
+    let width = above
+    for (const { attrs } of cells) {
+      const [columns, end] = [spanOf(attrs?.colspan), row + spanOf(attrs?.rowspan)]
+      width += columns
+      if (row + 1 < rows.length) changes[row + 1] = (changes[row + 1] ?? 0) + columns
+      if (end < rows.length) changes[end] = (changes[end] ?? 0) - columns
+    }
+    return width
+  })
+  const width = widths.reduce((most, own) => Math.max(most, own), 0)
+  const missing = widths.map((own) => width - own)
+  return missing.reduce((sum, own) => sum + own, 0) > maxAddedCells ? widths.map(() => 0) : missing
+}
+
+// A table with more gaps than people make by adding rows and columns at once stays as it is.
+const maxAddedCells = 2000
+
+function spanOf(value: unknown): number {
+  return typeof value === 'number' ? value : 1
+}
+
 /** The nodes that replace a node which may not stand at its position: its content, or else its text. */
 export function unwrapped(node: BodyNode): BodyNode[] {
   if (node.content?.length) return [...node.content]

@@ -8,6 +8,7 @@ import {
   depthOf,
   idOrNull,
   isContainer,
+  missingCells,
   nextChild,
   note,
   type Pass,
@@ -107,11 +108,24 @@ function repairNode(node: BodyNode, depth: number, pass: Pass): BodyNode | null 
   if (attrs !== node.attrs) note(inner, 'values', node)
   const { content: _, ...rest } = withMarks({ ...node, ...(attrs && { attrs }) }, inner)
   if (bodySchema.nodes[node.type]?.isLeaf) return rest
-  const content = fitChildren({ type: node.type, children: node.content ?? [], depth }, inner)
+  const fitted = fitChildren({ type: node.type, children: node.content ?? [], depth }, inner)
+  const content = node.type === 'table' ? fitted.map(filledRow(fitted, depth + 1, inner)) : fitted
   if (content.length > 0) return { ...rest, content }
   if (matchOf(node.type)?.validEnd) return rest
   note(inner, 'removed', node)
   return null
+}
+
+// Adds the cells that a row of a table lacks, each like the last cell of the row.
+function filledRow(rows: readonly BodyNode[], depth: number, pass: Pass): (row: BodyNode, index: number) => BodyNode {
+  const missing = missingCells(rows)
+  return (row, index) => {
+    const type = row.content?.at(-1)?.type ?? 'tableCell'
+    const added = Array.from({ length: missing[index] ?? 0 }, () => repairNode({ type }, depth + 1, pass) ?? [])
+    if (added.length === 0) return row
+    note(pass, 'filled', row)
+    return { ...row, content: [...(row.content ?? []), ...added.flat()] }
+  }
 }
 
 /** Repairs the marks of an inline node, and removes the marks of any other node. */

@@ -1,8 +1,7 @@
 import * as Y from 'yjs'
 import type { BodyNode, Json } from '../document.ts'
 import { inlineTypes, isTextblock } from '../nodes.ts'
-import { equalJson } from './align.ts'
-import { attributeValue, type Formats } from './encoding.ts'
+import { attributeValue, equalJson, type Formats } from './encoding.ts'
 import type { IdRange, IdSet } from './id-ranges.ts'
 import {
   type Division,

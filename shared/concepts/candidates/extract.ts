@@ -3,6 +3,7 @@ import type { BodyNode, Mark } from '../../body/document.ts'
 import { isTextblock } from '../../body/nodes.ts'
 import { textComputation } from '../../body/stored-body.ts'
 import { plainText } from '../../body/text.ts'
+import { cutText, cutTextBefore } from '../../schema/strings.ts'
 import { normaliseName } from '../names.ts'
 import type { Extractor } from './schema.ts'
 
@@ -105,10 +106,9 @@ function mentionOf(link: Link, block: { text: string; blockId: string }): Mentio
   const isAddress = address.test(name) || name === link.href || `mailto:${name}` === link.href
   if (isAddress || !/\p{L}/u.test(name)) return []
   const { start, end } = link
-  // At most two UTF-16 units make a code point, so no more than twice as many units are read.
-  const before = Array.from(block.text.slice(Math.max(0, start - 2 * contextLength), start)).slice(-contextLength)
-  const after = Array.from(block.text.slice(end, end + 2 * contextLength)).slice(0, contextLength)
-  const excerpt = collapsed([...before, block.text.slice(start, end), ...after].join(''))
+  const before = cutTextBefore(block.text.slice(0, start), contextLength)
+  const after = cutText(block.text.slice(end), contextLength)
+  const excerpt = collapsed(before + block.text.slice(start, end) + after)
   return [{ extractor: 'link_anchor', block_id: block.blockId, name, excerpt }]
 }
 

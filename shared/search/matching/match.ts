@@ -1,3 +1,4 @@
+import { cutText, cutTextBefore } from '../../schema/strings.ts'
 import { type Token, tokenise } from '../text/tokenise.ts'
 import type { Query } from './grammar.ts'
 import { requiredTerms, verbatimOf } from './query.ts'
@@ -72,15 +73,15 @@ export function nearTo(first: Span | null, spans: readonly Span[]): Span[] {
   return first === null ? [] : spans.filter(({ start }) => start < first.end + 2 * contextLength)
 }
 
-/** The text around a match for display: at most 80 code points on each side, null where there is no text. */
+/**
+ * The text around a match for display: at most 80 code points on each side, in whole graphemes, null where there is no
+ * text.
+ */
 export function contextOf(text: string, first: Span): { before: string | null; match: string; after: string | null } {
-  // 80 code points have at most 160 UTF-16 units, so no more units are looked at.
-  const before = Array.from(text.slice(Math.max(0, first.start - 2 * contextLength - 1), first.start))
-  const after = Array.from(text.slice(first.end, first.end + 2 * contextLength + 1))
   return {
-    before: before.slice(-contextLength).join('') || null,
+    before: cutTextBefore(text.slice(0, first.start), contextLength) || null,
     match: text.slice(first.start, first.end),
-    after: after.slice(0, contextLength).join('') || null,
+    after: cutText(text.slice(first.end), contextLength) || null,
   }
 }
 

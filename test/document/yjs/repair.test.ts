@@ -49,6 +49,55 @@ t.test('a repair reaches the editors: their documents read like the repaired one
   t.pass()
 })
 
+t.test('a table with a gap gets the missing cells, each like the last cell of its row', async (t) => {
+  const cell = (type = 'tableCell', attrs: BodyNode['attrs'] = {}): BodyNode => ({
+    type,
+    attrs,
+    content: [{ type: 'paragraph' }],
+  })
+  const cells = (count: number, type = 'tableCell') => Array.from({ length: count }, () => cell(type))
+  for (const [rows, widths] of [
+    [
+      [cells(4), cells(4), cells(4), cells(3)],
+      [4, 4, 4, 4],
+    ],
+    [
+      [cells(1, 'tableHeader'), cells(3)],
+      [3, 3],
+    ],
+    [
+      [[cell('tableCell', { colspan: 3 })], cells(3), cells(1)],
+      [1, 3, 3],
+    ],
+    [
+      [[cell('tableCell', { rowspan: 2 }), ...cells(2)], cells(2), cells(2)],
+      [3, 2, 3],
+    ],
+    [
+      [[cell('tableCell', { rowspan: 9, colspan: 2 })], cells(1), cells(2)],
+      [3, 2, 2],
+    ],
+    [
+      [cells(2), cells(2)],
+      [2, 2],
+    ],
+    [
+      [[cell('tableCell', { colspan: 1000 })], ...Array.from({ length: 9 }, () => cells(1))],
+      [1, ...cells(9).map(() => 1)],
+    ],
+  ] as const) {
+    const content = rows.map((row) => ({ type: 'tableRow', content: [...row] }))
+    const { document } = repairDocument(normalised({ type: 'doc', content: [{ type: 'table', content }] }), 'doc_1@7')
+    const table = document.content[0]?.content ?? []
+    t.same(
+      table.map((row) => row.content?.length),
+      widths,
+    )
+    t.equal(table[0]?.content?.at(-1)?.type, rows[0][0]?.type, 'a head stays a head')
+    t.equal(repairDocument(document, 'doc_1@8').document, document)
+  }
+})
+
 t.test('of the halves of a split paragraph the first keeps the block id', async (t) => {
   const half = (text: string): BodyNode => ({
     type: 'paragraph',

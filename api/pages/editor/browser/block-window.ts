@@ -1,10 +1,10 @@
 import { type Editor, Extension } from '@tiptap/core'
+import { isChangeOrigin } from '@tiptap/extension-collaboration'
 import type { Node as DocumentNode } from '@tiptap/pm/model'
 import { type EditorState, Plugin, PluginKey, type Transaction } from '@tiptap/pm/state'
 import { Decoration, DecorationSet, type EditorView } from '@tiptap/pm/view'
 import { gapsBetween, indexAt, joined, type Range, startOf } from './block-ranges.ts'
 import { readSelection } from './kept-caret.ts'
-import { isChangeByOthers } from './own-changes.ts'
 import { createGap, WindowView } from './window-view.ts'
 
 /*
@@ -89,7 +89,7 @@ function blockWindow(editor: Editor): Plugin<Shown> {
         showNear: (near) => showNear(view, near),
       })
       editor.on('beforeTransaction', ({ transaction }) => {
-        if (isChangeByOthers(transaction)) windowView.note()
+        if (isChangeOrigin(transaction)) windowView.note()
       })
       return windowView
     },

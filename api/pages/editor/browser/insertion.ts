@@ -79,7 +79,8 @@ function putInline(tr: Transaction, { position, nodes }: Insertion): number {
   return putBlocks(tr, { position, nodes: Fragment.from(paragraph) })
 }
 
-function putBlocks(tr: Transaction, { position, nodes }: Insertion): number {
+/** Inserts blocks where the schema allows them, near a position. Returns the position behind them. */
+export function putBlocks(tr: Transaction, { position, nodes }: Insertion): number {
   const { from, to } = placeOfBlocks(tr, { position, nodes })
   tr.replaceWith(from, to, nodes)
   return from + nodes.size

@@ -7,7 +7,6 @@ import {
   relativePositionToAbsolutePosition,
   yCursorPluginKey,
   ySyncPluginKey,
-  yUndoPluginKey,
 } from '@tiptap/y-tiptap'
 import { type AbstractType, createAbsolutePositionFromRelativePosition, type RelativePosition } from 'yjs'
 
@@ -61,7 +60,7 @@ function keptCaret(provider: HocuspocusProvider): Plugin {
     },
     appendTransaction(transactions, _before, state) {
       const change = transactions.findLast((one) => originOf(one)?.isChangeOrigin === true)
-      if (change === undefined || !(state.selection instanceof TextSelection)) return null
+      if (!change?.docChanged || !(state.selection instanceof TextSelection)) return null
       const { binding } = ySyncPluginKey.getState(state) as { binding: Binding }
       const { anchor, head } = binding.beforeTransactionSelection ?? {}
       const place = { anchor: placeOf(binding, anchor), head: placeOf(binding, head) }
@@ -73,18 +72,10 @@ function keptCaret(provider: HocuspocusProvider): Plugin {
       return state.tr.setSelection(new TextSelection($anchor, $head)).setMeta(ySyncPluginKey, originOf(change))
     },
     view(view) {
-      const { undoManager } = yUndoPluginKey.getState(view.state) ?? {}
-      const { binding } = ySyncPluginKey.getState(view.state) as { binding: Binding }
-      // After an undo the binding would give an old place to the caret at the next change by others.
-      const forget = () => {
-        binding.beforeTransactionSelection = null
-      }
       const read = () => readSelection(view)
-      undoManager?.on('stack-item-popped', forget)
       provider.on('message', read)
       return {
         destroy() {
-          undoManager?.off('stack-item-popped', forget)
           provider.off('message', read)
         },
       }

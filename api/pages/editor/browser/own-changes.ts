@@ -1,6 +1,6 @@
 import { isChangeOrigin } from '@tiptap/extension-collaboration'
+import { isHistoryTransaction } from '@tiptap/pm/history'
 import type { Plugin, Transaction } from '@tiptap/pm/state'
-import { ySyncPluginKey } from '@tiptap/y-tiptap'
 
 /**
  * Whether a transaction comes from this editor. It does not when it shows the loaded document, a change by others or an
@@ -8,12 +8,7 @@ import { ySyncPluginKey } from '@tiptap/y-tiptap'
  */
 export function isOwnChange(transaction: Transaction): boolean {
   const root: Transaction = transaction.getMeta('appendedTransaction') ?? transaction
-  return !isChangeOrigin(root)
-}
-
-/** Whether a transaction shows a change by others, or the loaded document. */
-export function isChangeByOthers(transaction: Transaction): boolean {
-  return isChangeOrigin(transaction) && !transaction.getMeta(ySyncPluginKey)?.isUndoRedoOperation
+  return !isChangeOrigin(root) && !isHistoryTransaction(root)
 }
 
 /**

@@ -1,5 +1,8 @@
 import type { Editor, Node } from '@tiptap/core'
 import { Table, TableCell, TableHeader, TableRow, TableView } from '@tiptap/extension-table'
+import type { Node as DocumentNode } from '@tiptap/pm/model'
+import type { Plugin } from '@tiptap/pm/state'
+import { TableMap } from '@tiptap/pm/tables'
 import { bodyNode } from './body-schema.ts'
 import { afterOwnChanges } from './own-changes.ts'
 
@@ -20,9 +23,10 @@ export const tables: Node[] = [
     .configure({ View: ScrollingTable })
     .extend({
       // A table whose rows have different lengths gets the missing cells from a plugin. When others add a row and a
-      // column at once, each editor would add cells of its own.
+      // column at once, each editor would add cells of its own. So the editor repairs only what it has broken, and the
+      // service makes all other tables whole when it stores them.
       addProseMirrorPlugins() {
-        return (this.parent?.() ?? []).map(afterOwnChanges)
+        return (this.parent?.() ?? []).map(afterOwnChanges).map(ofWholeTables)
       },
       addKeyboardShortcuts() {
         return {
@@ -39,6 +43,25 @@ export const tables: Node[] = [
   bodyNode(TableCell),
   bodyNode(TableHeader),
 ]
+
+function ofWholeTables(plugin: Plugin): Plugin {
+  const { appendTransaction } = plugin.spec
+  if (appendTransaction === undefined) return plugin
+  plugin.spec.appendTransaction = (transactions, before, state) => {
+    const repair = appendTransaction.call(plugin, transactions, before, state)
+    return repair?.docChanged && hasBrokenTable(before.doc) ? null : repair
+  }
+  return plugin
+}
+
+function hasBrokenTable(doc: DocumentNode): boolean {
+  let isBroken = false
+  doc.descendants((node) => {
+    if (node.type.name === 'table') isBroken ||= (TableMap.get(node).problems ?? []).length > 0
+    return !isBroken && !node.isTextblock
+  })
+  return isBroken
+}
 
 // Where nothing stands before or behind a table, the arrow that leads out of the table makes a paragraph there. Without
 // a mouse, nobody could write there otherwise.

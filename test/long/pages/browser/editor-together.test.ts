@@ -290,6 +290,46 @@ t.test('people and a program in one document', { skip: noChromium, timeout: 600_
     await close()
   })
 
+  t.test('undo of a heading by the keys or the button keeps what another has typed into it', async (t) => {
+    const { id, first, second, agree, close } = await together([p('one'), p('two')])
+    await first.place({ block: 1 })
+    await first.page.keyboard.press('Control+Alt+2')
+    await agree()
+    await second.type({ block: 1 }, ' REMOTE')
+    await agree()
+    await first.page.keyboard.press('Control+z')
+    t.strictSame(shape(await agree()), shape(doc(p('one'), p('two REMOTE')).content))
+    await first.page.keyboard.press('Control+Shift+z')
+    await agree()
+    await edit(ada, { id, find: 'REMOTE', replace: 'PROGRAM' })
+    t.strictSame(shape(await agree()), shape(doc(p('one'), h(2, 'two PROGRAM')).content))
+    await first.page.getByRole('button', { name: 'Undo' }).click()
+    t.strictSame(shape(await agree()), shape(doc(p('one'), p('two PROGRAM')).content))
+    await close()
+  })
+
+  t.test('a composition stays whole when a program changes its block', async (t) => {
+    for (const [find, replace, expected] of [
+      ['two', 'TWO', 'one TWO日本'],
+      ['one', 'A longer one', 'A longer one two日本'],
+    ] as const) {
+      const { id, first, agree, close } = await together([p('one two')])
+      await first.place({ block: 0 })
+      const input = await first.page.context().newCDPSession(first.page)
+      const compose = (words: string) =>
+        input.send('Input.imeSetComposition', { text: words, selectionStart: words.length, selectionEnd: words.length })
+      await compose('にほ')
+      await edit(ada, { id, find, replace })
+      await pause()
+      await compose('にほん')
+      await input.send('Input.insertText', { text: '日本' })
+      t.strictSame(texts(await agree()), [expected])
+      await first.page.keyboard.type('!')
+      t.strictSame(texts(await agree()), [`${expected}!`], 'the caret is behind it')
+      await close()
+    }
+  })
+
   t.test('undo of a split, a join, a list and a deletion brings back every block under its id', async (t) => {
     const { ids: before, first, second, agree, close } = await together([p('Trunks. Tusks.'), p('Ferns'), p('Bark')])
     const undo = async () => {
@@ -567,6 +607,10 @@ function pause(ms = 600): Promise<void> {
 async function ok(reply: ReturnType<Client['get']>): Promise<void> {
   const { status, text } = await reply
   if (status >= 300) throw new Error(text)
+}
+
+function edit(client: Client, { id, find, replace }: { id: string; find: string; replace: string }) {
+  return ok(client.post(`/documents/${id}/content/edit`, { edits: [{ op: 'replace', find, replace }] }))
 }
 
 function patch(client: Client, { id, block }: { id: string; block: BlockNode | undefined }, words: string) {
