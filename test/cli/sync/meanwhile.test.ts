@@ -62,6 +62,77 @@ t.test('a file that was renamed over another, or deleted beside its twin in othe
   }
 })
 
+t.test('an edited copy that takes the place of its original belongs to the document of the original', async (t) => {
+  for (const hasIds of [true, false]) {
+    for (const isSynced of [true, false]) {
+      const { ada, one, base } = await begin(t)
+      const content = { format: 'markdown', content: 'Text.\n' }
+      if (hasIds) await ada.post('/documents', { title: 'Note', knowledge_base_id: base, content })
+      else one.write('Note.md', 'Text.\n')
+      await one.sync()
+      const [note] = await documents(ada)
+      one.write('Note new.md', one.read('Note.md'))
+      await one.sync()
+      one.write('Note new.md', one.read('Note new.md').replace('Text.', 'Edited.'))
+      if (isSynced) await one.sync()
+      one.move('Note new.md', 'Note.md')
+      t.match(await one.sync(), { failed: [], conflicts: [] })
+      t.strictSame((await one.sync()).actions, [])
+      t.strictSame(
+        (await documents(ada)).map(({ id, title }) => [id, title]),
+        [[note?.id, 'Note']],
+      )
+      const { body } = await ada.get(`/documents/${note?.id}/content?format=markdown`)
+      t.equal(body.data.content, 'Edited.\n')
+      t.strictSame(one.files(), ['Note.md'])
+    }
+  }
+  const { ada, one } = await begin(t)
+  one.write('Note.md', 'Text.\n')
+  await one.sync()
+  const [note] = await documents(ada)
+  one.write('Note new.md', 'Text.\n')
+  await one.sync()
+  one.write('Note new.md', 'Edited.\n')
+  await one.sync()
+  one.move('Note.md', 'Note old.md')
+  one.move('Note new.md', 'Note.md')
+  t.match(await one.sync(), { failed: [], conflicts: [] })
+  const titles = (await documents(ada)).map(({ id, title }) => `${title} ${id === note?.id}`).sort()
+  t.strictSame(titles, ['Note false', 'Note old true'], 'an original that was put aside keeps its document')
+})
+
+t.test(
+  'a file with conflict markers is left alone until they are gone, and code that shows them is text',
+  async (t) => {
+    const { ada, one } = await begin(t)
+    const conflict = '<<<<<<< HEAD\nMine.\n=======\nTheirs.\n>>>>>>> branch\n'
+    const left = {
+      'A.md': conflict,
+      'B.md': `# B\n\n${conflict.replaceAll('\n', '\r\n')}`,
+      'C.md': `~~~\nx\n~~~\n${conflict}`,
+    }
+    const synced = {
+      'D.md': `\`\`\`\n${conflict}\`\`\`\n`,
+      'E.md': 'Title\n=======\n',
+      'F.md': '<<<<<<< HEAD\nMine.\n',
+    }
+    for (const [path, text] of Object.entries({ ...left, ...synced })) one.write(path, text)
+    const { left_alone } = await one.sync()
+    t.strictSame(
+      left_alone,
+      Object.keys(left).map((path) => ({ path, reason: 'conflict_markers' })),
+    )
+    for (const [path, text] of Object.entries(left)) t.equal(one.read(path), text)
+    t.strictSame((await documents(ada)).map(({ title }) => title).sort(), ['D', 'E', 'F'])
+    one.write('D.md', conflict)
+    t.match(await one.sync(), { left_alone: { length: 4 }, actions: [] })
+    one.write('A.md', 'Mine.\n')
+    await one.sync()
+    t.equal((await documents(ada)).length, 4)
+  },
+)
+
 t.test('a file that disappears meanwhile does not keep the others from the service', async (t) => {
   const { ada, one, during } = await begin(t)
   for (let n = 0; n < 9; n += 1) one.write(`${n}.md`, `Text ${n}.\n`)
