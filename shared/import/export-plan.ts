@@ -44,6 +44,7 @@ export async function planOfExport(source: ImportSource): Promise<Plan> {
     folders: parentsFirst(manifest.folders),
     documents,
     skipped: skippedOf(source, manifest),
+    deadLinks: [],
     warnings: warningsOf(manifest),
   }
 }
