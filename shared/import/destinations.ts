@@ -36,13 +36,19 @@ export function htmlDestinations(tree: Root, markdown: string): Destination[] {
     for (const { index, 0: written, 1: name, 2: value = '' } of markdown.slice(from, to).matchAll(htmlAddress)) {
       const end = from + index + written.length
       const url = value.replace(/^["']|["']$/g, '').replaceAll('&amp;', '&')
-      found.push({ kind: name === 'src' ? 'image' : 'link', url, start: end - value.length, end, isHtml: true })
+      found.push({
+        kind: name?.toLowerCase() === 'src' ? 'image' : 'link',
+        url,
+        start: end - value.length,
+        end,
+        isHtml: true,
+      })
     }
   }
   return found
 }
 
-const htmlAddress = /\s(src|href)\s{0,20}=\s{0,20}("[^"]{0,8192}"|'[^']{0,8192}'|[^\s"'<>=`]{1,8192})/g
+const htmlAddress = /\s(src|href)\s{0,20}=\s{0,20}("[^"]{0,8192}"|'[^']{0,8192}'|[^\s"'<>=`]{1,8192})/gi
 
 /**
  * The text with some of its addresses replaced. `replacement` returns undefined for an address that stays.
