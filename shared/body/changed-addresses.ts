@@ -18,8 +18,8 @@ export function withAddresses(document: DocNode, change: AddressChange): DocNode
   return copy
 }
 
-/** Raw HTML with other addresses in its attributes `src` and `href`. */
-export function withHtmlAddresses(html: string, change: AddressChange): string {
+// Raw HTML with other addresses in its attributes `src` and `href`.
+function withHtmlAddresses(html: string, change: AddressChange): string {
   return html.replace(htmlAddress, (written, start: string, quoted: string) => {
     const quote = /^["']/.exec(quoted)?.[0] ?? ''
     const address = quoted.slice(quote.length, quoted.length - quote.length)

@@ -124,8 +124,8 @@ async function readBody(context: MarkdownSource, path: string): Promise<PlannedB
   }
 }
 
-// The file of the source that a relative address means. Null when there is none, and undefined for an address that names
-// no file, or a file of which an import makes nothing. A leading slash means the top folder of the source. As a last
+// The file of the source that a relative address means. Null when there is none. Undefined for an address that names no
+// file, or a file of which an import makes nothing. A leading slash means the top folder of the source. As a last
 // resort the name of the file counts, if it is the only one with this name.
 function fileAt({ source, byName }: MarkdownSource, { path, url }: { path: string; url: string }) {
   if (/^[a-z][a-z0-9+.-]*:|^\/\/|^$|^\/api\/v1\//i.test(url)) return undefined

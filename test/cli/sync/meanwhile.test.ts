@@ -1,6 +1,8 @@
+import { samples, uploaded } from '../../support/attachments.ts'
 import type { Client } from '../../support/client.ts'
 import { sharedService } from '../../support/service.ts'
 import { type Test, t } from '../../support/tap.ts'
+import { exported } from '../../support/zips.ts'
 import { Machine } from './machine.ts'
 
 /* What happens in a folder and in the service while a sync is on its way, and what a refused file must not break. */
@@ -132,6 +134,21 @@ t.test(
     t.equal((await documents(ada)).length, 4)
   },
 )
+
+t.test('the Markdown of an unpacked export is in step with the documents that it was made of', async (t) => {
+  const { ada, one, base } = await begin(t)
+  const made = async (title: string) => (await ada.post('/documents', { title, knowledge_base_id: base })).body.data.id
+  const [a, b] = [await made('A'), await made('B')]
+  const picture = `/api/v1/attachments/${await uploaded(ada, { documentId: a, bytes: samples.png })}`
+  const content = `[b](svc://doc/${b}) ![p](${picture}) <img src="${picture}"> <a href="svc://doc/${b}">b</a>\n`
+  await ada.put(`/documents/${a}/content`, { format: 'markdown', content }, { 'if-match': '*' })
+  const { files } = await exported(ada, base)
+  for (const [path, bytes] of files) if (path.startsWith('markdown/')) one.write(path.slice(9), String(bytes))
+  t.match(one.read(`A--${a}.md`), '<img src="../attachments/')
+  t.match(await one.sync(), { failed: [], conflicts: [] })
+  const { body } = await ada.get(`/documents/${a}/content?format=markdown`)
+  t.equal(body.data.content, content, 'the pictures of the document are still those of the service')
+})
 
 t.test('a file that disappears meanwhile does not keep the others from the service', async (t) => {
   const { ada, one, during } = await begin(t)
