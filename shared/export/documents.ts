@@ -1,12 +1,14 @@
 import { type AttachmentRow, attachmentsOfDocuments } from '../attachments/queries.ts'
 import { type FileStore, openBytes } from '../attachments/store.ts'
+import { attachmentSrc } from '../body/addresses.ts'
 import type { Queryable } from '../database/database.ts'
-import type { KnowledgeBaseRow } from '../knowledge-bases/queries.ts'
+import type { KnowledgeBaseKey, KnowledgeBaseRow } from '../knowledge-bases/queries.ts'
 import type { Logger } from '../process/log.ts'
 import type { Archive } from './archive.ts'
 import { exportedMarkdown } from './markdown.ts'
+import { addressBetween } from './names.ts'
 import { attachmentPath, type Paths } from './paths.ts'
-import { currentBodies, type DocumentSize, exportSizes } from './queries.ts'
+import { currentBodies, type DocumentSize, exportFiles, exportSizes, exportTargets } from './queries.ts'
 
 /** The number of documents whose sizes are read at a time. */
 const pageSize = 500
@@ -32,7 +34,7 @@ export async function writeDocuments(context: DocumentsContext, knowledgeBase: K
   for (let after = ''; ; ) {
     const page = await exportSizes(context.snapshot, { ...key, after, limit: pageSize })
     for (const batch of batches(page)) {
-      await writeBodies(context, { batch, workspaceId: key.workspaceId })
+      await writeBodies(context, { batch, key })
       const documentIds = batch.map(({ id }) => id)
       await writeAttachments(context, { workspaceId: key.workspaceId, documentIds })
     }
@@ -58,19 +60,51 @@ function* batches(page: readonly DocumentSize[]): Generator<DocumentSize[]> {
 }
 
 async function writeBodies(
-  { snapshot, archive, paths, log }: DocumentsContext,
-  { batch, workspaceId }: { batch: readonly DocumentSize[]; workspaceId: string },
+  context: DocumentsContext,
+  { batch, key }: { batch: readonly DocumentSize[]; key: KnowledgeBaseKey },
 ): Promise<void> {
-  const rows = await currentBodies(snapshot, { workspaceId, documentIds: batch.map(({ id }) => id) })
+  const { snapshot, archive, paths, log } = context
+  const documentIds = batch.map(({ id }) => id)
+  const rows = await currentBodies(snapshot, { workspaceId: key.workspaceId, documentIds })
+  const named = await namedPaths(context, { key, bodies: rows.map(({ body }) => body) })
   const contents = new Map(rows.map(({ id, body, ...labels }) => [id, { text: body, labels }]))
   for (const document of batch) {
     const content = contents.get(document.id)
     if (content === undefined) throw new Error(`the body of ${document.id} is missing`)
     const modified = new Date(document.updated_at)
     await archive.add(paths.json(document), json(content.text), { modified })
-    const markdown = await exportedMarkdown({ log }, { id: document.id, ...content })
-    await archive.add(paths.markdown(document), Buffer.from(markdown), { modified })
+    const path = paths.markdown(document)
+    const files = Object.fromEntries(
+      addressesIn(content.text).flatMap((address) => {
+        const target = named.get(address)
+        return target === undefined ? [] : [[address, addressBetween(path, target)]]
+      }),
+    )
+    const markdown = await exportedMarkdown({ log }, { id: document.id, ...content, files })
+    await archive.add(path, Buffer.from(markdown), { modified })
   }
+}
+
+// The paths of the documents and attachments that bodies name, by their addresses. What is not in the archive has none.
+async function namedPaths(
+  { snapshot, paths, files }: DocumentsContext,
+  { key, bodies }: { key: KnowledgeBaseKey; bodies: readonly string[] },
+): Promise<Map<string, string>> {
+  const addresses = [...new Set(bodies.flatMap(addressesIn))]
+  const idsOf = (start: string) => addresses.flatMap((one) => (one.startsWith(start) ? [one.slice(start.length)] : []))
+  const [documentIds, attachmentIds] = [idsOf(documentStart), files === null ? [] : idsOf(attachmentSrc(''))]
+  const targets = documentIds.length === 0 ? [] : await exportTargets(snapshot, { ...key, documentIds })
+  const attachments = attachmentIds.length === 0 ? [] : await exportFiles(snapshot, { ...key, attachmentIds })
+  return new Map([
+    ...targets.map((target) => [documentStart + target.id, paths.markdown(target)] as const),
+    ...attachments.map((attachment) => [attachmentSrc(attachment.id), attachmentPath(attachment)] as const),
+  ])
+}
+
+const documentStart = 'svc://doc/'
+
+function addressesIn(body: string): string[] {
+  return [...new Set(body.match(/svc:\/\/doc\/[A-Za-z0-9_-]{1,200}|\/api\/v1\/attachments\/att_[0-9A-Z]{26}/g))]
 }
 
 // The stored text has one top-level block a line, so a line end becomes a comma.

@@ -1,3 +1,5 @@
+import { posix } from 'node:path'
+
 // The longest name of a folder or file, in UTF-16 units, before an id makes it unique.
 const longestName = 80
 
@@ -44,6 +46,15 @@ export function markdownPath(document: { directory: string; title: string; id: s
 /** Tells whether the name of a directory looks like the name of a document's file, which could be beside it. */
 export function looksLikeDocument(name: string): boolean {
   return /--doc_[^/]*\.md$/i.test(name)
+}
+
+/** Returns the relative address in a file that leads to another file. Both paths are relative to the same directory. */
+export function addressBetween(from: string, to: string): string {
+  const encoded = posix.relative(posix.dirname(from), to).replace(/[\s%#?&()<>[\]"'`*\\|~$!{}^]/g, (character) => {
+    const bytes = [...new TextEncoder().encode(character)]
+    return bytes.map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('')
+  })
+  return /^[^/]*:/.test(encoded) ? `./${encoded}` : encoded
 }
 
 /** Cuts a text after a whole code point, so that it has at most `units` UTF-16 units and `bytes` bytes of UTF-8. */

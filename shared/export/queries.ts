@@ -49,6 +49,33 @@ export function currentBodies(
     WHERE d.workspace_id = ${input.workspaceId} AND d.id = ANY(${sql.array([...input.documentIds], 'text')})`)
 }
 
+const TargetShape = Type.Object({ id: Type.String(), title: Type.String(), folder_id: Nullable(Type.Number()) })
+
+/** Returns what the paths of documents follow from, for those of the ids that a knowledge base has. */
+export function exportTargets(
+  db: Queryable,
+  input: KnowledgeBaseKey & { documentIds: readonly string[] },
+): Promise<readonly Static<typeof TargetShape>[]> {
+  return db.any(sql.type(row(TargetShape))`
+    SELECT id, title, folder_id FROM documents
+    WHERE workspace_id = ${input.workspaceId} AND knowledge_base_id = ${input.id}
+      AND id = ANY(${sql.array([...input.documentIds], 'text')})`)
+}
+
+const FileShape = Type.Object({ id: Type.String(), filename: Type.String() })
+
+/** Returns the names of the attachments among the ids that belong to documents of a knowledge base. */
+export function exportFiles(
+  db: Queryable,
+  input: KnowledgeBaseKey & { attachmentIds: readonly string[] },
+): Promise<readonly Static<typeof FileShape>[]> {
+  return db.any(sql.type(row(FileShape))`
+    SELECT a.id, a.filename FROM attachments a
+    JOIN documents d ON d.workspace_id = a.workspace_id AND d.id = a.document_id
+    WHERE a.workspace_id = ${input.workspaceId} AND d.knowledge_base_id = ${input.id}
+      AND a.id = ANY(${sql.array([...input.attachmentIds], 'text')})`)
+}
+
 const AlikeShape = Type.Object({ id: Type.String(), number: Type.Number() })
 
 /** Returns the ids that equal an earlier id when case is ignored, numbered from 2. Usually there are none. */

@@ -4,8 +4,17 @@ import remarkFrontmatter from 'remark-frontmatter'
 import remarkGfm from 'remark-gfm'
 import remarkMath from 'remark-math'
 
-/** An address in a Markdown text: its kind, its decoded value, and its UTF-16 offsets. */
-export type Destination = { kind: 'link' | 'image' | 'definition'; url: string; start: number; end: number }
+/**
+ * An address in a Markdown text: its kind, its decoded value, and its UTF-16 offsets. The offsets of an address in raw
+ * HTML include its quotes.
+ */
+export type Destination = {
+  kind: 'link' | 'image' | 'definition'
+  url: string
+  start: number
+  end: number
+  isHtml?: boolean
+}
 
 /** The syntax tree of a Markdown text, and the addresses of its links, images and definitions in their order. */
 export function parseMarkdown(markdown: string): { tree: Root; destinations: Destination[] } {
@@ -16,13 +25,38 @@ export function parseMarkdown(markdown: string): { tree: Root; destinations: Des
   return { tree, destinations }
 }
 
+/** The addresses in the attributes `src` and `href` of the raw HTML in a Markdown text. */
+export function htmlDestinations(tree: Root, markdown: string): Destination[] {
+  const nodes: Nodes[] = [tree]
+  const found: Destination[] = []
+  for (const node of nodes) {
+    if ('children' in node) for (const child of node.children) nodes.push(child)
+    const [from = 0, to] = [node.position?.start.offset, node.position?.end.offset]
+    if (node.type !== 'html' || node.value.startsWith('<!--')) continue
+    for (const { index, 0: written, 1: name, 2: value = '' } of markdown.slice(from, to).matchAll(htmlAddress)) {
+      const end = from + index + written.length
+      const url = value.replace(/^["']|["']$/g, '').replaceAll('&amp;', '&')
+      found.push({
+        kind: name?.toLowerCase() === 'src' ? 'image' : 'link',
+        url,
+        start: end - value.length,
+        end,
+        isHtml: true,
+      })
+    }
+  }
+  return found
+}
+
+const htmlAddress = /\s(src|href)\s{0,20}=\s{0,20}("[^"]{0,8192}"|'[^']{0,8192}'|[^\s"'<>=`]{1,8192})/gi
+
 /**
  * The text with some of its addresses replaced. `replacement` returns undefined for an address that stays.
  */
-export function replaceDestinations(
+export function replaceDestinations<Place extends Pick<Destination, 'start' | 'end'>>(
   markdown: string,
-  destinations: readonly Destination[],
-  replacement: (destination: Destination) => string | undefined,
+  destinations: readonly Place[],
+  replacement: (destination: Place) => string | undefined,
 ): string {
   let result = ''
   let done = 0
@@ -47,10 +81,16 @@ function captureDestinations(this: { data: () => { fromMarkdownExtensions?: unkn
   function note(this: { stack: Nodes[] }, token: Token): void {
     found.push({ node: this.stack.at(-1) as Addressed, start: token.start.offset, end: token.end.offset })
   }
+  // Outline writes the size of an image into its title. Such a title goes with the address.
+  function noteTitle(this: { stack: Nodes[]; sliceSerialize: (token: Token) => string }, token: Token): void {
+    const last = found.at(-1)
+    if (last?.node.type === 'image' && /^["'(]\s?=\d*x\d*["')]$/.test(this.sliceSerialize(token)))
+      last.end = token.end.offset
+  }
   const data = this.data()
   data.fromMarkdownExtensions = [
     ...(data.fromMarkdownExtensions ?? []),
-    { enter: { resourceDestination: note, definitionDestination: note } },
+    { enter: { resourceDestination: note, definitionDestination: note, resourceTitle: noteTitle } },
   ]
 }
 

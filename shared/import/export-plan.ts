@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
-import type { BodyNode, DocNode, Mark } from '../body/document.ts'
+import { attachmentIdOf, attachmentSrc } from '../body/addresses.ts'
+import { withAddresses } from '../body/changed-addresses.ts'
+import type { DocNode } from '../body/document.ts'
 import type { Properties } from '../documents/metadata.ts'
 import { Nullable } from '../schema/identifiers.ts'
 import { documentIdPattern } from '../schema/ids.ts'
@@ -42,6 +44,7 @@ export async function planOfExport(source: ImportSource): Promise<Plan> {
     folders: parentsFirst(manifest.folders),
     documents,
     skipped: skippedOf(source, manifest),
+    deadLinks: [],
     warnings: warningsOf(manifest),
   }
 }
@@ -186,15 +189,12 @@ function warningsOf(manifest: Manifest): string[] {
 
 /** The ids of the documents and attachments that a body names. @internal */
 export function referencesOf(document: DocNode): { documents: Set<string>; attachments: Set<string> } {
-  const documents = new Set<string>()
-  const attachments = new Set<string>()
-  visit(document, (node) => {
-    const attachment = node.attrs?.['attachmentId']
-    if (typeof attachment === 'string') attachments.add(attachment)
-    for (const mark of node.marks ?? []) {
-      const target = linkedDocument(mark)
-      if (target !== undefined) documents.add(target.id)
-    }
+  const [documents, attachments] = [new Set<string>(), new Set<string>()]
+  withAddresses(document, (address) => {
+    const [attachment, target] = [attachmentIdOf(address), linkedDocument(address)]
+    if (attachment !== null) attachments.add(attachment)
+    if (target !== null) documents.add(target.id)
+    return undefined
   })
   return { documents, attachments }
 }
@@ -204,36 +204,19 @@ export function referencesOf(document: DocNode): { documents: Set<string>; attac
  * @internal
  */
 export function renamed(document: DocNode, ids: NewIds): DocNode {
-  const copy = structuredClone(document)
-  visit(copy, (node) => {
-    for (const mark of node.marks ?? []) renameLink(mark, ids)
-    renameImage(node, ids)
+  return withAddresses(document, (address) => {
+    const attachment = attachmentIdOf(address)
+    if (attachment !== null) {
+      const id = ids.attachment(attachment)
+      return id === undefined ? null : attachmentSrc(id)
+    }
+    const target = linkedDocument(address)
+    const id = target === null ? undefined : ids.document(target.id)
+    return id && `svc://doc/${id}${target?.rest}`
   })
-  return copy
 }
 
-function visit(node: DocNode | BodyNode, act: (node: BodyNode) => void): void {
-  for (const child of node.content ?? []) {
-    act(child)
-    visit(child, act)
-  }
-}
-
-function renameLink(mark: Mark, ids: NewIds): void {
-  const target = linkedDocument(mark)
-  const id = target && ids.document(target.id)
-  if (target !== undefined && id !== undefined) mark.attrs = { ...mark.attrs, href: `svc://doc/${id}${target.rest}` }
-}
-
-// `src` is null because the service makes the address of an image from its attachment.
-function renameImage(node: BodyNode, ids: NewIds): void {
-  const key = node.attrs?.['attachmentId']
-  if (typeof key !== 'string') return
-  node.attrs = { ...node.attrs, attachmentId: ids.attachment(key) ?? null, src: null }
-}
-
-function linkedDocument(mark: Mark): { id: string; rest: string } | undefined {
-  const href = mark.type === 'link' ? mark.attrs?.['href'] : undefined
-  const match = typeof href === 'string' ? /^svc:\/\/doc\/([A-Za-z0-9_-]+)(#.*)?$/s.exec(href) : null
-  return match?.[1] === undefined ? undefined : { id: match[1], rest: match[2] ?? '' }
+function linkedDocument(address: string): { id: string; rest: string } | null {
+  const [, id, rest = ''] = /^svc:\/\/doc\/([A-Za-z0-9_-]+)(#.*)?$/s.exec(address) ?? []
+  return id === undefined ? null : { id, rest }
 }

@@ -16,6 +16,7 @@ interrupted goes on when the same command is given again.
                         also the one in DATA_DIR/bootstrap.json
   --knowledge-base ID   an existing knowledge base to import into; a new one is made otherwise
   --state FILE          where an interrupted import is noted; <source>.import-state otherwise
+  --again               imports everything as new, although it was imported before
   --list-skipped        names every file that is skipped, and why
   --help                prints this
 
@@ -28,6 +29,7 @@ const options = {
   token: { type: 'string' },
   'knowledge-base': { type: 'string' },
   state: { type: 'string' },
+  again: { type: 'boolean', default: false },
   'list-skipped': { type: 'boolean', default: false },
 } as const
 
@@ -46,6 +48,7 @@ function run(path: string, values: Values): Promise<ImportResult> {
     origin,
     knowledgeBase: knowledgeBaseOf(values['knowledge-base']),
     state: values.state,
+    again: values.again,
     listsSkipped: values['list-skipped'],
   }
   const userAgent = 'knowledge-base-documents-import/1 (import)'

@@ -17,6 +17,8 @@ export type ImportOrder = {
   knowledgeBase: number | null
   /** The file that notes what exists already; `<path>.import-state` by default. */
   state?: string | undefined
+  /** Whether everything is imported as new, although the source was imported before. */
+  again?: boolean | undefined
   /** Whether every skipped file is told. */
   listsSkipped: boolean
 }
@@ -45,8 +47,12 @@ export async function importSource(
     const plan = await planOf(source)
     tellPlan(plan, { progress, listsSkipped: order.listsSkipped })
     const target = { origin, fingerprint: plan.fingerprint, knowledgeBase }
-    const state = await ImportState.open(order.state ?? `${resolve(path)}.import-state`, target)
+    const state = await ImportState.open(order.state ?? `${resolve(path)}.import-state`, target, order.again)
     if (state.resumedFrom !== null) tellResumed(state, progress)
+    if (state.finished !== null)
+      progress.tell(
+        `imported before, on ${state.finished}: only changes are imported. To import all again, use --again`,
+      )
     return await importPlan({ plan, client, state, progress })
   } finally {
     await source.close()
@@ -75,9 +81,17 @@ async function importPlan(run: ImportRun): Promise<ImportResult> {
   }
 }
 
-function tellPlan({ warnings, skipped }: Plan, to: { progress: Progress; listsSkipped: boolean }): void {
+// So many addresses that lead nowhere are told.
+const mostDeadLinks = 50
+
+function tellPlan({ warnings, skipped, deadLinks }: Plan, to: { progress: Progress; listsSkipped: boolean }): void {
   const { progress, listsSkipped } = to
   for (const warning of warnings) progress.tell(warning)
+  for (const { name, address } of deadLinks.slice(0, mostDeadLinks)) {
+    progress.tell(`leads nowhere: ${JSON.stringify(address)} in ${JSON.stringify(name)}`)
+  }
+  const more = deadLinks.length - mostDeadLinks
+  if (more > 0) progress.tell(`${more} further addresses lead nowhere; leads_nowhere of the result names them`)
   if (listsSkipped) {
     for (const { name, reason } of skipped) progress.tell(`skipped: ${JSON.stringify(name)}: ${skipReasons[reason]}`)
   } else if (skipped.length > 0) {

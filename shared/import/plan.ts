@@ -11,6 +11,8 @@ export type Plan = {
   documents: PlannedDocument[]
   /** The files and folders of the source that are not imported. */
   skipped: Skipped[]
+  /** The relative addresses that lead to no file of the source, with the files in which they are. */
+  deadLinks: { name: string; address: string }[]
   /** Differences between the source and the import, in words for the person who imports. */
   warnings: string[]
 }

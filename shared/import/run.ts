@@ -26,6 +26,15 @@ export type ImportResult = {
   renamed: number
   /** Number of skipped files and folders, by reason. */
   skipped: Partial<Record<ImportSkipReason, number>>
+  /** Number of documents of an earlier import whose source has changed, and of those whose source has not. */
+  updated: number
+  unchanged: number
+  /** The documents of an earlier import that are left alone, with the reason. */
+  left_alone: Failure[]
+  /** What the service has changed in a text, such as HTML that it does not keep. */
+  changed: Failure[]
+  /** The relative addresses that lead to no file of the source. */
+  leads_nowhere: Plan['deadLinks']
   /** The things that the service refused or the source could not give. Everything else was imported. */
   failed: Failure[]
 }
@@ -55,6 +64,7 @@ export async function runImport(context: ImportRun): Promise<ImportResult> {
   const steps = new Steps(context)
   const failed: Failure[] = []
   const each = lanes({ progress, failed })
+  const before = new Set(state.documents.keys())
   if (state.knowledgeBase === null) await steps.makeKnowledgeBase(plan.name)
   const knowledgeBase = Number(state.knowledgeBase)
   await makeFolders({ ...context, steps, knowledgeBase })
@@ -67,12 +77,13 @@ export async function runImport(context: ImportRun): Promise<ImportResult> {
   })
   await each('files', files, async ({ attachment, owner }) => {
     const document = state.documents.get(owner)
-    if (document === undefined || state.attachments.has(attachment.key)) return
-    await steps.upload(attachment, document.id)
+    if (document !== undefined) await steps.upload(attachment, document.id)
   })
-  const empty = plan.documents.filter(({ key }) => state.documents.get(key)?.written === false)
-  await each('links', empty, (planned) => steps.writeBody(planned))
-  return resultOf({ plan, state, failed, knowledgeBase })
+  const open = plan.documents.filter(({ key }) => before.has(key) || state.documents.get(key)?.body === null)
+  await each('links', open, (planned) => steps.writeBody(planned))
+  const isInSource = new Set(plan.documents.map(({ key }) => key))
+  for (const key of before) if (!isInSource.has(key)) steps.leave(key, 'it is no longer in the source')
+  return { ...resultOf({ plan, state, failed, knowledgeBase }), ...steps.outcome }
 }
 
 type Owned = { key: string; attachment: PlannedAttachment; owner: string }
@@ -110,7 +121,12 @@ function lanes({ progress, failed }: { progress: Progress; failed: Failure[] }) 
   }
 }
 
-function resultOf(input: { plan: Plan; state: ImportState; failed: Failure[]; knowledgeBase: number }): ImportResult {
+function resultOf(input: {
+  plan: Plan
+  state: ImportState
+  failed: Failure[]
+  knowledgeBase: number
+}): Omit<ImportResult, keyof Steps['outcome']> {
   const { plan, state, failed, knowledgeBase } = input
   const hasOther = ({ key, id }: PlannedDocument) => {
     const made = state.documents.get(key)
@@ -123,6 +139,7 @@ function resultOf(input: { plan: Plan; state: ImportState; failed: Failure[]; kn
     attachments: state.attachments.size,
     renamed: plan.documents.filter(hasOther).length,
     skipped: countsOf(plan),
+    leads_nowhere: plan.deadLinks,
     failed,
   }
 }
@@ -138,13 +155,17 @@ class Steps {
   readonly #client: KnowledgeBase
   readonly #state: ImportState
   readonly #ids: NewIds
+  readonly #progress: Progress
+  readonly outcome: Pick<ImportResult, 'updated' | 'unchanged' | 'left_alone' | 'changed'>
 
-  constructor({ client, state }: Pick<ImportRun, 'client' | 'state'>) {
+  constructor({ client, state, progress }: Omit<ImportRun, 'plan'>) {
+    this.outcome = { updated: 0, unchanged: 0, left_alone: [], changed: [] }
     this.#client = client
+    this.#progress = progress
     this.#state = state
     this.#ids = {
       document: (key) => state.documents.get(key)?.id,
-      attachment: (key) => state.attachments.get(key),
+      attachment: (key) => state.attachments.get(key)?.id,
     }
   }
 
@@ -168,36 +189,79 @@ class Steps {
   /** Makes a document with its body, or an empty document if the body names things whose ids are not known yet. */
   async makeDocument(planned: PlannedDocument, input: { body: PlannedBody; knowledgeBase: number }): Promise<void> {
     const { body, knowledgeBase } = input
-    const written = !body.refersToOthers
+    const content = body.refersToOthers ? null : body.content(this.#ids)
     const request = {
       ...planned.metadata,
       knowledge_base_id: knowledgeBase,
       ...(planned.folder !== null && { folder_id: this.#state.folders.get(planned.folder) }),
-      ...(written && { content: body.content(this.#ids) }),
+      ...(content !== null && { content }),
     }
-    const { id, version } = await this.#createWithId(request, planned)
-    await this.#state.note({ document: planned.key, id, version, written })
+    const { id, version, warnings } = await this.#createWithId(request, planned)
+    this.#tellChanged(planned.key, warnings)
+    const hashes = { body: content && hashOf(content), metadata: hashOf(planned.metadata) }
+    await this.#state.note({ document: planned.key, id, version, ...hashes })
   }
 
   async upload(attachment: PlannedAttachment, documentId: string): Promise<void> {
     const { key, filename, contentType } = attachment
-    const file = new File([new Uint8Array(await attachment.read())], filename, { type: contentType })
-    const idempotencyKey = await this.#keyFor(`attachment ${key}`)
+    const bytes = await attachment.read()
+    const hash = createHash('sha256').update(bytes).digest('hex')
+    if (this.#state.attachments.get(key)?.hash === hash) return
+    const file = new File([new Uint8Array(bytes)], filename, { type: contentType })
+    const idempotencyKey = await this.#keyFor(`attachment ${hash} ${key}`)
     const { id } = await accepted(this.#client.upload({ documentId, file }, { idempotencyKey }))
-    await this.#state.note({ attachment: key, id })
+    await this.#state.note({ attachment: key, id, hash })
   }
 
   /**
-   * Writes the body of a document that was made empty, unless somebody has written the document since. This import
-   * itself may have written the document, if it was killed before it noted the write.
+   * Writes the body of a document that was made empty, or whose source has changed since an earlier import, unless
+   * somebody has written the document since. This import itself may have written the document, if it was killed before
+   * it noted the write.
    */
   async writeBody(planned: PlannedDocument): Promise<void> {
-    const made = this.#state.documents.get(planned.key)
+    const { key, metadata } = planned
+    const made = this.#state.documents.get(key)
     if (made === undefined) return
     const body = (await planned.read()).content(this.#ids)
-    const params = { path: { id: made.id }, query: { ids: 'match' } as const, header: { 'If-Match': made.version } }
-    await accepted(this.#client.api.PUT('/documents/{id}/content', { params, body })).catch(unless('version_conflict'))
-    await this.#state.note({ document: planned.key, ...made, written: true })
+    const hashes = { body: hashOf(body), metadata: hashOf(metadata) }
+    if (made.body === hashes.body && made.metadata === hashes.metadata) {
+      this.outcome.unchanged += 1
+      return
+    }
+    let { version } = made
+    if (made.body !== hashes.body) {
+      const params = { path: { id: made.id }, query: { ids: 'match' } as const, header: { 'If-Match': version } }
+      const call = accepted(this.#client.api.PUT('/documents/{id}/content', { params, body }))
+      const written = await call.catch(
+        unless('version_conflict', ...(made.body === null ? [] : ['document_not_found'])),
+      )
+      if (written === undefined && made.body !== null)
+        return this.leave(key, 'it was changed or deleted in the service')
+      version = written?.data.version ?? version
+      this.#tellChanged(key, written?.data.warnings)
+    }
+    if (made.metadata !== hashes.metadata) {
+      const { title, tags, properties } = metadata
+      const changes = { title, ...(tags && { tags }), ...(properties && { properties }) }
+      await accepted(this.#client.api.PATCH('/documents/{id}', { params: { path: { id: made.id } }, body: changes }))
+    }
+    await this.#state.note({ document: key, id: made.id, version, ...hashes })
+    if (made.body === null) return
+    this.outcome.updated += 1
+    this.#progress.tell(`updated: ${JSON.stringify(key)}`)
+  }
+
+  /** Tells that a document of an earlier import is left alone. */
+  leave(name: string, reason: string): void {
+    this.outcome.left_alone.push({ name, reason })
+    this.#progress.tell(`left alone: ${JSON.stringify(name)}: ${reason}`)
+  }
+
+  #tellChanged(name: string, warnings: readonly { message: string }[] = []): void {
+    for (const { message: reason } of warnings) {
+      this.outcome.changed.push({ name, reason })
+      this.#progress.tell(`changed: ${JSON.stringify(name)}: ${reason}`)
+    }
   }
 
   // The service never gives out an id twice. If the id of the source is or was in use, the copy gets a new id.
@@ -223,11 +287,15 @@ class Steps {
   }
 }
 
-// Passes over a refusal with the code, which the import expects.
-function unless(code: string): (error: unknown) => undefined {
+// Passes over a refusal with one of the codes, which the import expects.
+function unless(...codes: string[]): (error: unknown) => undefined {
   return (error) => {
-    if (!(error instanceof Refused && error.code === code)) throw error
+    if (!(error instanceof Refused && codes.includes(error.code))) throw error
   }
+}
+
+function hashOf(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex')
 }
 
 // Names of knowledge bases and folders have 1 to 200 characters, so longer names are cut, and an empty name becomes

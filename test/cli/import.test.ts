@@ -54,7 +54,9 @@ t.test('a folder is imported into a base, and what cannot be imported is named',
   writeFileSync(join(directory, 'docs/b.md'), 'b')
   t.match(await json(['import', 'docs', '--into', 'Zoo']), { knowledge_base_id: base.id, documents: 2, failed: [] })
   t.match((await run(['cat', 'Zoo/a'])).out, /^See \[b\]\(svc:\/\/doc\/doc_/)
-  t.notOk(existsSync(join(directory, 'docs.import-state')), 'nothing is left behind')
+  const again = await run(['import', 'docs', '--into', 'Zoo'])
+  t.match(again, { code: 0, err: /imported before, on 20/, out: /: 2 documents/ })
+  t.equal((await ada.get(`/documents?knowledge_base_id=${base.id}`)).body.data.length, 2, 'nothing is there twice')
 
   writeFileSync(join(directory, 'docs/c.md'), Buffer.from([0xff]))
   const partly = await run(['import', 'docs', '--into', 'Zoo'])

@@ -66,6 +66,60 @@ t.test('a knowledge base leaves as one zip with everything that the API says of 
   t.equal(head.headers.get('content-disposition'), headers.get('content-disposition'))
 })
 
+t.test('the Markdown of an export leads to its other files, wherever it is unpacked', async (t) => {
+  const ada = await signUp()
+  const base = await created(ada, '/knowledge-bases', { name: 'Docs' })
+  const [outer, inner] = [await created(ada, '/folders', { name: 'Out (1)', knowledge_base_id: base.id }), 'In #2']
+  const deep = await created(ada, '/folders', { name: inner, parent_id: outer.id })
+  const target = await make(ada, [p('text')], { title: 'Über [b] & c', knowledge_base_id: base.id, folder_id: deep.id })
+  const elsewhere = await created(ada, '/knowledge-bases', { name: 'Other' })
+  const other = await make(ada, [p('text')], { title: 'Other', knowledge_base_id: elsewhere.id })
+  const source = await make(ada, [], { title: 'Source', knowledge_base_id: base.id, folder_id: outer.id })
+  const own = { documentId: source.id, bytes: samples.png }
+  const [picture, file] = [await uploaded(ada, own), await uploaded(ada, { ...own, filename: 'my (2).png' })]
+  const foreign = await uploaded(ada, { documentId: other.id, bytes: samples.png })
+  const [block] = target.blocks
+  const at = (id: string) => `/api/v1/attachments/${id}`
+  const document = `In%20%232/Über%20%5Bb%5D%20%26%20c--${target.id}.md`
+  const cases: [string, string][] = [
+    [`[a](svc://doc/${target.id})`, `[a](${document})`],
+    [`[a](svc://doc/${target.id}#block=${block?.attrs.id} "t")`, `[a](${document}#block=${block?.attrs.id} "t")`],
+    [`[me](svc://doc/${source.id})`, `[me](Source--${source.id}.md)`],
+    [`![p](${at(picture)})`, `![p](../../attachments/${picture}/a.png)`],
+    [`[the file](${at(file)})`, `[the file](../../attachments/${file}/my%20%282%29.png)`],
+    [
+      `[![p](${at(picture)})](${at(file)})`,
+      `[![p](../../attachments/${picture}/a.png)](../../attachments/${file}/my%20%282%29.png)`,
+    ],
+    [
+      `x <img src="${at(picture)}" width="5"> <a href='svc://doc/${target.id}'>y</a>`,
+      `x <img src="../../attachments/${picture}/a.png" width="5"> <a href="${document}">y</a>`,
+    ],
+    [`![p](${at(foreign)})`, `![p](${at(foreign)})`],
+    [`[a](svc://doc/${other.id}), [b](svc://doc/doc_none), [c](https://example.com/x)`, ''],
+    [`text ${at(picture)} \`svc://doc/${target.id}\``, ''],
+  ]
+  const content = { format: 'markdown', content: cases.map(([written]) => written).join('\n\n') }
+  const { status } = await ada.put(`/documents/${source.id}/content`, content, { 'if-match': '*' })
+  t.equal(status, 200)
+  const { files, manifest } = await exported(ada, base.id)
+  const [{ markdown_path }] = manifest['documents'].filter(({ id }: { id: string }) => id === source.id)
+  const markdown = String(files.get(markdown_path)).replaceAll(/<!-- block=.*-->\n/g, '')
+  t.strictSame(
+    markdown.trimEnd().split('\n\n'),
+    cases.map(([written, wanted]) => wanted || written),
+  )
+  const addresses = markdown.match(/(?<=\]\(|=")[^)"\s]*(--doc_|\/att_)[^)#"\s]*/g) ?? []
+  const inside = addresses.filter((one) => !one.startsWith('/api'))
+  const paths = inside.map((address) => join(markdown_path, '..', decodeURIComponent(address)))
+  t.equal(paths.length, 9)
+  t.strictSame(
+    paths.filter((path) => !files.has(path)),
+    [],
+    'each address is that of an entry',
+  )
+})
+
 const hasPython = spawnSync('python3', ['--version']).status === 0
 
 t.test('other programs can open what is exported', { skip: !hasPython }, async (t) => {

@@ -4,7 +4,7 @@ import { Failure } from '../frame/failures.ts'
 import { knowledgeBaseNamed } from '../frame/names.ts'
 import type { Output } from '../terminal/output.ts'
 
-type Options = { into?: string; state?: string; listSkipped?: boolean }
+type Options = { into?: string; state?: string; again?: boolean; listSkipped?: boolean }
 
 /** `import`: loads files into a knowledge base. */
 export function registerImport({ program, run }: Cli): void {
@@ -15,10 +15,11 @@ export function registerImport({ program, run }: Cli): void {
     .description(
       'Loads a folder or zip of Markdown files, or a zip that "export" has made, and keeps folders, links and images. ' +
         'Makes a knowledge base unless --into names one. An import that was interrupted goes on when the same command ' +
-        'is given again.',
+        'is given again. A source that was imported before changes what it has changed.',
     )
     .option('--into <base>', 'knowledge base to import into: id, address or name')
     .option('--state <file>', 'where an interrupted import is noted; <path>.import-state without this option')
+    .option('--again', 'import everything as new, although it was imported before')
     .option('--list-skipped', 'name every file that is skipped, and why')
     .addHelpText(
       'after',
@@ -37,7 +38,8 @@ async function importPath({ out, connect }: Context, path: string, options: Opti
   const connection = await connect(patience)
   const { origin, service: client } = connection
   const knowledgeBase = options.into === undefined ? null : await knowledgeBaseNamed(connection, options.into)
-  const order = { path, origin, knowledgeBase, state: options.state, listsSkipped: options.listSkipped === true }
+  const { state, again, listSkipped } = options
+  const order = { path, origin, knowledgeBase, state, again, listsSkipped: listSkipped === true }
   const result = await importSource(order, { client, progress: progressOn(out) }).catch((error) => {
     throw isForPerson(error) ? told(error) : error
   })

@@ -85,7 +85,7 @@ function isMissing(error: unknown): error is Error {
   return error instanceof FileChanged || missingCodes.has((error as NodeJS.ErrnoException).code ?? '')
 }
 
-async function create({ root, state, service, writer, folders, places }: Work, { path, file, id }: Creation) {
+async function create({ root, state, service, writer, folders, places }: Work, { path, file, id, copyOf }: Creation) {
   const { text, hash } = readLocal(root, path)
   if (hash !== file.hash) return later
   const linked = await linksToService(text, { path, before: path, ...noLinks }, places)
@@ -111,7 +111,7 @@ async function create({ root, state, service, writer, folders, places }: Work, {
   const isCopy = file.documentId !== null || idInPath(path) !== null
   const whole = isCopy ? writeFileText(document, { body: body.markdown, path }) : linked
   const { text: linkedText, ...links } = await linksToFile(whole, { path, present: text, mayWait: true }, places)
-  const entry = { id, path, hash, stat: file.stat, document, body: kept, ...links }
+  const entry = { id, path, hash, stat: file.stat, document, body: kept, copyOf, ...links }
   // If the file has changed meanwhile, the noted hash is that of the text which the service has.
   const written = isCopy
     ? await writer.write(path, withLineEndsOf(text, linkedText), { hash, id }).catch(ifChanged)

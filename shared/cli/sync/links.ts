@@ -1,4 +1,5 @@
 import { posix } from 'node:path'
+import { addressBetween } from '../../export/names.ts'
 import type { Destination } from '../../import/destinations.ts'
 import { directoryOf, inDirectory } from './paths.ts'
 
@@ -37,7 +38,8 @@ export type LinkingFile = FileLinks & { path: string; before: string }
  * the file at the address counts. The slug of a heading becomes the id of its block. Images, other addresses, and
  * addresses with a fragment that names neither a block nor a heading stay as they are.
  */
-export async function linksToService(text: string, file: LinkingFile, places: LinkPlaces): Promise<string> {
+export async function linksToService(written: string, file: LinkingFile, places: LinkPlaces): Promise<string> {
+  const text = withExportedAddresses(written)
   const { idAt, pathOf } = places
   const isFile = ({ address }: Relative) =>
     (idOfAddress(address, file.path, idAt) ?? idOfAddress(address, file.before, idAt)) !== undefined
@@ -84,7 +86,7 @@ export async function linksToFile(
       return undefined
     }
     const fragment = slugOf(block, places.headingsOf(id)) ?? block
-    const address = addressFrom(path, target)
+    const address = addressBetween(path, target)
     const generated = { address: decodedPath(address), url: address + fragment, written: address + fragment }
     const spelling = spellings.get(target.normalize() + fragment)?.shift() ?? generated
     links[spelling.address] = id
@@ -259,13 +261,12 @@ function pathOfAddress(address: string, from: string): string {
   return posix.normalize(address.startsWith('/') ? address.slice(1) : inDirectory(directoryOf(from), address))
 }
 
-function addressFrom(from: string, to: string): string {
-  const relative = posix.relative(directoryOf(from), to)
-  const encoded = relative.replace(/[\s%#?&()<>[\]"'`*_\\|~$!{}^]/g, (character) => {
-    const bytes = [...new TextEncoder().encode(character)]
-    return bytes.map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('')
-  })
-  return /^[^/]*:/.test(encoded) ? `./${encoded}` : encoded
+// The Markdown of an export names the files of attachments by their paths in the archive, and so does its raw HTML with
+// documents. The ids in these paths tell what they mean, wherever the folder is.
+function withExportedAddresses(text: string): string {
+  return text
+    .replace(/(?:\.\.\/){1,100}attachments\/(att_[0-9A-Z]{26})\/[^\s"'()<>]{1,300}/g, '/api/v1/attachments/$1')
+    .replace(/( href=")[^"\n]{0,1000}--(doc_[A-Za-z0-9_-]{1,64})(?:~\d)?\.md(?=["#])/g, '$1svc://doc/$2')
 }
 
 function decodedPath(address: string): string {

@@ -9,6 +9,7 @@ import { hashOf } from './state.ts'
 export const problems = {
   not_utf8: 'the file is no text in UTF-8',
   has_null: 'the file contains U+0000',
+  conflict_markers: 'the file has the conflict markers of a merge',
   too_large: 'the file has more than 16 MiB',
   empty: 'the file is empty',
   unreadable: 'the file or folder cannot be read',
@@ -130,6 +131,7 @@ function scanFile(root: string, path: string, known: LocalFile | undefined): Loc
     }
     if (stat.size > mostBytes) return 'too_large'
     const { text, hash, stat: now } = readLocal(root, path)
+    if (hasConflictMarkers(text)) return 'conflict_markers'
     const { documentId, title } = readFileText(text, keptOfNewFile)
     return { path, hash, documentId, title, stat: { ...now, seenAt } }
   } catch (error) {
@@ -137,6 +139,18 @@ function scanFile(root: string, path: string, known: LocalFile | undefined): Loc
     const { code } = error as NodeJS.ErrnoException
     return code === 'ENOENT' ? null : code === 'ELOOP' ? 'not_regular' : 'unreadable'
   }
+}
+
+// What version control writes into a file until a person chooses. A block of code that only shows markers is text.
+function hasConflictMarkers(text: string): boolean {
+  const markers = ['<<<<<<< ', '=======', '>>>>>>> ']
+  let isCode = false
+  for (const line of text.split('\n')) {
+    if (markers.length === 3 && /^ {0,3}(```|~~~)/.test(line)) isCode = !isCode
+    else if (!isCode && line.startsWith(markers[0] ?? '')) markers.shift()
+    if (markers.length === 0) return true
+  }
+  return false
 }
 
 function isCertain(known: FileStat, now: Omit<FileStat, 'seenAt'>): boolean {

@@ -9,12 +9,14 @@ export type Paired = { pairs: Pair[]; newFiles: LocalFile[] }
  * Finds the document of each file by the id that the file names. Otherwise its unchanged text tells the document, at
  * the path of the last sync or at another path, else its path alone. Of several files with one id, the file at the path
  * of the last sync counts, and the others are copies. A file without an id also meets a document of the same title in
- * the same folder, if the last sync knows neither.
+ * the same folder, if the last sync knows neither. A copy that was put in the place of its original belongs to the
+ * document of the original.
  */
 export function pairFiles(input: PlanInput): Paired {
   const { entries, creating, documents } = input
-  const files = [...input.files.files.values()]
-  const pairs = new Map<string, LocalFile>()
+  const pairs = replacedByCopies(input)
+  const replaced = new Set(pairs.values())
+  const files = [...input.files.files.values()].filter((file) => !replaced.has(file))
   const left = new Set<LocalFile>()
   // After a crash, a file without its document may still name the old id, although its new document was created.
   const idNamedBy = (file: LocalFile) => {
@@ -52,6 +54,20 @@ export function pairFiles(input: PlanInput): Paired {
     if (id === null || !pairs.has(id)) claim(byPlace.get(placeOf(file)), file)
   }
   return { pairs: [...pairs].map(([id, file]) => ({ id, file })), newFiles: [...left] }
+}
+
+// Editors save a new file and rename it to the old name, and so do people who try a change in a copy.
+function replacedByCopies({ entries, files: { files } }: PlanInput): Map<string, LocalFile> {
+  const found = new Map<string, LocalFile>()
+  for (const copy of entries.values()) {
+    const original = copy.copyOf === undefined ? undefined : entries.get(copy.copyOf)
+    const file = files.get(original?.path ?? '')
+    if (original === undefined || file === undefined || files.has(copy.path)) continue
+    const isOf = ({ id, hash }: Entry, one: LocalFile) => idOf(one) === id || (idOf(one) === null && one.hash === hash)
+    if (!isOf(copy, file) || [...files.values()].some((one) => isOf(original, one))) continue
+    found.set(original.id, file)
+  }
+  return found
 }
 
 function idOf({ documentId, path }: LocalFile): string | null {

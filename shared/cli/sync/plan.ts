@@ -27,7 +27,7 @@ export type Action =
   | { type: 'remove'; id: string; path: string; file: LocalFile }
   | { type: 'forget'; id: string; path: string }
 
-export type Creation = { type: 'create'; path: string; file: LocalFile; id: string }
+export type Creation = { type: 'create'; path: string; file: LocalFile; id: string; copyOf?: string | undefined }
 
 export type Restoration = { type: 'restore'; path: string; file: LocalFile; id: string; entry: Entry }
 
@@ -113,8 +113,10 @@ export function planSync(input: PlanInput): Plan {
 }
 
 // After a crash, a file gets the document whose creation had begun.
-function creationOf(file: LocalFile, { creating, newId }: PlanInput): Creation {
-  return { type: 'create', path: file.path, file, id: creating.get(file.path) ?? newId() }
+function creationOf(file: LocalFile, { creating, newId, entries }: PlanInput): Creation {
+  const original = entries.get(file.documentId ?? '') ?? [...entries.values()].find(({ hash }) => hash === file.hash)
+  const id = creating.get(file.path) ?? newId()
+  return { type: 'create', path: file.path, file, id, copyOf: original?.id }
 }
 
 // A file names the deleted document to which it belongs, or has the text that its file had. Of several such files, the

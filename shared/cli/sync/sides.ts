@@ -22,7 +22,8 @@ export type LocalFile = {
 
 /**
  * What the last sync has left of a document: the path, hash and links of its file, and the document of the service.
- * `body` is the hash under which the state keeps the body as Markdown.
+ * `body` is the hash under which the state keeps the body as Markdown. `copyOf` is the document of which the file was a
+ * copy when its own document was created.
  */
 export type Entry = FileLinks & {
   id: string
@@ -31,6 +32,7 @@ export type Entry = FileLinks & {
   stat: FileStat
   document: RemoteDocument
   body: string
+  copyOf?: string | undefined
 }
 
 /** A folder of the service, and the directory that the last sync has given it. */

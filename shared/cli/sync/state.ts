@@ -149,7 +149,8 @@ export class SyncState {
     // Older programs have noted no links, or no headings.
     if ('entry' in change) {
       this.writing.delete(change.entry.id)
-      this.entries.set(change.entry.id, { ...noLinks, ...change.entry })
+      const { copyOf } = this.entries.get(change.entry.id) ?? {}
+      this.entries.set(change.entry.id, { ...noLinks, copyOf, ...change.entry })
       this.gone.delete(change.entry.id)
     } else if ('gone' in change) {
       this.writing.delete(change.gone.id)

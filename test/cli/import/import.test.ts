@@ -32,7 +32,7 @@ t.test('an export comes back elsewhere as it was: ids, bodies, folders, links an
   const { code, result } = await runImport([archive], bob)
   t.equal(code, 0)
   t.match(result, { folders: 2, documents: documents.length, attachments: 1, renamed: 0, failed: [] })
-  t.notOk(existsSync(`${archive}.import-state`), 'nothing is left behind')
+  t.ok(existsSync(`${archive}.import-state`), 'so that the next import knows what it has imported')
 
   const [before, after] = [await exported(ada, base), await exported(bob, result.knowledge_base_id)]
   t.strictSame(after.manifest['documents'].map(lasting), before.manifest['documents'].map(lasting))
@@ -122,6 +122,171 @@ t.test('a folder of Markdown becomes documents that link to each other and show 
   t.match(again.output, 'skipped: "notes.txt": neither Markdown nor an image')
   t.match(again.output, 'skipped: ".hidden/": its name begins with a dot')
   t.match(again, { code: 0, result: { documents: 4, knowledge_base_id: result.knowledge_base_id, failed: [] } })
+})
+
+t.test('a source that was imported before changes what it has changed, and makes nothing twice', async (t) => {
+  const folder = join(t.testdir({ docs: {} }), 'docs')
+  const write = (name: string, text: string | Buffer) => writeFile(join(folder, name), text)
+  await write('a.md', '[b](b.md), [new](new.md) ![p](p.png)')
+  await write('b.md', 'b')
+  await write('c.md', 'c')
+  await write('gone.md', 'gone')
+  await write('p.png', samples.png)
+  const ada = await home.signUp()
+  const { result } = await runImport([folder], ada)
+  t.match(result, { documents: 4, attachments: 1, updated: 0, unchanged: 0, leads_nowhere: [{ address: 'new.md' }] })
+  const base = result.knowledge_base_id
+  const documents = () => imported(ada, base)
+  const markdownOf = async (title: string) => {
+    const id = (await documents()).get(title)?.id
+    return (await ada.get(`/documents/${id}/content?format=markdown`)).body.data.content
+  }
+  const first = await documents()
+  const second = await runImport([folder], ada)
+  t.match(second.output, /imported before, on 20/)
+  t.match(second.result, { knowledge_base_id: base, documents: 4, attachments: 1, updated: 0, unchanged: 4 })
+
+  await write('b.md', '---\ntags: [big]\n---\nB!')
+  await write('c.md', 'C!')
+  await write('new.md', 'new')
+  await write('p.png', Buffer.concat([samples.png, Buffer.from('more')]))
+  await rm(join(folder, 'gone.md'))
+  await put(ada, first.get('c')?.id ?? '', [p('of Ada')])
+  const third = await runImport([folder], ada)
+  t.match(third.result, { documents: 5, attachments: 1, updated: 2, unchanged: 0, failed: [], leads_nowhere: [] })
+  t.match(third.output, 'updated: "b.md"')
+  const reasons = new Map(
+    third.result.left_alone.map(({ name, reason }: { name: string; reason: string }) => [name, reason]),
+  )
+  t.match(Object.fromEntries(reasons), {
+    'c.md': /changed or deleted in the service/,
+    'gone.md': /no longer in the source/,
+  })
+  const after = await documents()
+  for (const title of ['a', 'b', 'c', 'gone']) t.equal(after.get(title)?.id, first.get(title)?.id)
+  t.same([await markdownOf('b'), after.get('b')?.tags, await markdownOf('c')], ['B!\n', ['big'], 'of Ada\n'])
+  t.match(await markdownOf('a'), `[new](svc://doc/${after.get('new')?.id})`, 'a link that led nowhere')
+  t.equal((await ada.get('/knowledge-bases')).body.data.length, 1)
+
+  const again = await runImport([folder, '--again'], ada)
+  t.match(again.result, { documents: 4, updated: 0, left_alone: [] })
+  t.not(again.result.knowledge_base_id, base)
+  const elsewhere = await runImport([folder], await abroad.signUp())
+  t.match(elsewhere.result, { documents: 4, updated: 0 }, 'another service has none of it')
+})
+
+t.test('files that texts name come along, however they are named, and what leads nowhere is told', async (t) => {
+  const cases: [string, (id: (name: string) => string) => string][] = [
+    ['<img src="img/paw.png" width="50">', (id) => `<img src="${id('paw.png')}" width="50">`],
+    ["x <img alt='' SRC=paw.png> y", (id) => `x <img alt='' SRC="${id('paw.png')}"> y`],
+    ['see <a href="B.md">B</a>', (id) => `see <a href="${id('B')}">B</a>`],
+    ['see <a href="sub/../B.md#sec-ond">B</a>', (id) => `see <a href="${id('B')}#block=${id('#')}">B</a>`],
+    ['[x](B.md#sec-ond)', (id) => `[x](${id('B')}#block=${id('#')})`],
+    ['[x](B#Sec%20ond "t")', (id) => `[x](${id('B')}#block=${id('#')} "t")`],
+    ['[x](B.md#nowhere)', (id) => `[x](${id('B')})`],
+    ['![](tail.png)', (id) => `![](${id('tail.png')})`],
+    ['![](old/TAIL.png " =320x240")', (id) => `![](${id('tail.png')})`],
+    ['[r](assets/r.pdf)', (id) => `[r](${id('r.pdf')})`],
+    ['[![a](img/paw.png)](r.pdf)', (id) => `[![a](${id('paw.png')})](${id('r.pdf')})`],
+    ['[deep](Deep.md), [x]\n\n[x]: Deep.md', (id) => `[deep](${id('Deep')}), [x](${id('Deep')})`],
+    ['![](two.png) [x](#none) `![](img/paw.png)`', () => '![](two.png) [x](#none) `![](img/paw.png)`'],
+    ['<!-- <img src="img/paw.png"> -->', () => '<!-- <img src="img/paw.png"> -->'],
+    ['[x](none.pdf) [y](https://example.com/B.md)', () => '[x](none.pdf) [y](https://example.com/B.md)'],
+  ]
+  const root = t.testdir({ docs: { img: {}, assets: {}, sub: { 'Deep.md': 'deep' } } })
+  const folder = join(root, 'docs')
+  for (const name of ['img/paw.png', 'img/two.png', 'assets/tail.png', 'assets/two.png'])
+    await writeFile(join(folder, name), samples.png)
+  await writeFile(join(folder, 'assets/r.pdf'), '%PDF-1.7\n%%EOF\n')
+  await writeFile(join(folder, 'B.md'), 'text\n\n# First\n\n## Sec *ond*\n\nmore\n')
+  await writeFile(join(folder, 'A.md'), cases.map(([written]) => written).join('\n\n'))
+  const ada = await home.signUp()
+  const { code, result, output } = await runImport([folder], ada)
+  t.match({ code, ...result }, { code: 0, documents: 3, attachments: 3, failed: [], changed: [] })
+  const nowhere = ['two.png', 'none.pdf']
+  t.same(
+    result.leads_nowhere,
+    nowhere.map((address) => ({ name: 'A.md', address })),
+  )
+  t.match(output, 'leads nowhere: "none.pdf" in "A.md"')
+  const documents = await imported(ada, result.knowledge_base_id)
+  const { manifest } = await exported(ada, result.knowledge_base_id)
+  const [heading] = (await bodyOf(ada, documents.get('B')?.id ?? '')).blocks.filter(({ attrs }) => attrs['level'] === 2)
+  const files = new Map<string, string>(
+    manifest['attachments'].map(({ filename, id }: { filename: string; id: string }) => [filename, id]),
+  )
+  const id = (name: string) => {
+    if (name === '#') return String(heading?.attrs.id)
+    return files.has(name) ? `/api/v1/attachments/${files.get(name)}` : `svc://doc/${documents.get(name)?.id}`
+  }
+  const { content } = (await ada.get(`/documents/${documents.get('A')?.id}/content?format=markdown`)).body.data
+  t.strictSame(
+    content.trimEnd().split('\n\n'),
+    cases.map(([, wanted]) => wanted(id)),
+  )
+})
+
+t.test('an export whose texts name attachments by links and HTML names the new files', async (t) => {
+  const ada = await home.signUp()
+  const base = (await created(ada, '/knowledge-bases', { name: 'Files' })).id
+  const made = await make(ada, [], { title: 'A', knowledge_base_id: base })
+  const own = uploaded(ada, { documentId: made.id, bytes: samples.png })
+  const [one, two] = [await own, await uploaded(ada, { documentId: made.id, bytes: samples.png, filename: 'b.png' })]
+  const at = (id: string) => `/api/v1/attachments/${id}`
+  const content = [
+    `[the report](${at(one)})`,
+    `[![a](${at(one)})](${at(two)})`,
+    `<img src="${at(one)}"> and <a href='${at(two)}' title="x">b</a>`,
+    `<p>\n<a href="svc://doc/${made.id}">me</a> <img alt="" src=${at(two)}>\n</p>`,
+    `![a](${at(two)})`,
+  ].join('\n\n')
+  await ada.put(`/documents/${made.id}/content`, { format: 'markdown', content }, { 'if-match': '*' })
+  const archive = join(t.testdir(), 'files.zip')
+  await writeFile(archive, (await exported(ada, base)).bytes)
+  for (const someone of [ada, await abroad.signUp()]) {
+    const { result } = await runImport([archive, '--state', `${archive}.${someone.origin.slice(-5)}`], someone)
+    const [copy] = (await imported(someone, result.knowledge_base_id)).values()
+    const { manifest } = await exported(someone, result.knowledge_base_id)
+    const ids = new Map<string, string>(
+      manifest['attachments'].map(({ filename, id }: { filename: string; id: string }) => [filename, id]),
+    )
+    const names: Record<string, string> = {
+      [one]: ids.get('a.png') ?? '',
+      [two]: ids.get('b.png') ?? '',
+      [made.id]: copy?.id ?? '',
+    }
+    const wanted = content.replace(/(att|doc)_[0-9A-Z]{26}/g, (id) => names[id] ?? '')
+    const body = (await someone.get(`/documents/${copy?.id}/content?format=markdown`)).body.data
+    const plain = (text: string) =>
+      text
+        .replaceAll("'", '"')
+        .replace(/src=(\/[^>]*)/, 'src="$1"')
+        .trimEnd()
+    t.equal(plain(body.content), plain(wanted))
+  }
+})
+
+t.test('the ids that Notion puts behind all names are no part of titles and folders', async (t) => {
+  const id = (letter: string) => letter.repeat(32)
+  const notion = {
+    [`Projects ${id('a')}.md`]: `[Sub](Projects%20${id('a')}/Sub%20${id('b')}.md)`,
+    [`Projects ${id('a')}/Sub ${id('b')}.md`]: 'sub',
+    'Plain/Über 日本 0123456789abcdef0123456789abcdef.md': 'x',
+  }
+  const ada = await home.signUp()
+  const archive = join(t.testdir(), 'notion.zip')
+  await writeFile(archive, await zip(notion))
+  const { result } = await runImport([archive], ada)
+  t.strictSame(await treeOf(ada, result.knowledge_base_id), [
+    'Plain/',
+    'Plain/Über 日本',
+    'Projects/',
+    'Projects/Sub',
+    'Projects',
+  ])
+  await writeFile(archive, await zip({ ...notion, 'Other.md': 'x' }))
+  const mixed = await runImport([archive, '--again'], ada)
+  t.ok((await treeOf(ada, mixed.result.knowledge_base_id)).includes(`Projects ${id('a')}`), 'one name without an id')
 })
 
 t.test('a damaged file of an archive is named, and hidden files are left out', async (t) => {

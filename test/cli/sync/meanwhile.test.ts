@@ -1,6 +1,8 @@
+import { samples, uploaded } from '../../support/attachments.ts'
 import type { Client } from '../../support/client.ts'
 import { sharedService } from '../../support/service.ts'
 import { type Test, t } from '../../support/tap.ts'
+import { exported } from '../../support/zips.ts'
 import { Machine } from './machine.ts'
 
 /* What happens in a folder and in the service while a sync is on its way, and what a refused file must not break. */
@@ -60,6 +62,92 @@ t.test('a file that was renamed over another, or deleted beside its twin in othe
     t.strictSame(after, [`${idOf('Case')} Case`, `${idOf('One')} Two`].sort())
     t.strictSame(one.files(), ['Case.md', 'Two.md'])
   }
+})
+
+t.test('an edited copy that takes the place of its original belongs to the document of the original', async (t) => {
+  for (const hasIds of [true, false]) {
+    for (const isSynced of [true, false]) {
+      const { ada, one, base } = await begin(t)
+      const content = { format: 'markdown', content: 'Text.\n' }
+      if (hasIds) await ada.post('/documents', { title: 'Note', knowledge_base_id: base, content })
+      else one.write('Note.md', 'Text.\n')
+      await one.sync()
+      const [note] = await documents(ada)
+      one.write('Note new.md', one.read('Note.md'))
+      await one.sync()
+      one.write('Note new.md', one.read('Note new.md').replace('Text.', 'Edited.'))
+      if (isSynced) await one.sync()
+      one.move('Note new.md', 'Note.md')
+      t.match(await one.sync(), { failed: [], conflicts: [] })
+      t.strictSame((await one.sync()).actions, [])
+      t.strictSame(
+        (await documents(ada)).map(({ id, title }) => [id, title]),
+        [[note?.id, 'Note']],
+      )
+      const { body } = await ada.get(`/documents/${note?.id}/content?format=markdown`)
+      t.equal(body.data.content, 'Edited.\n')
+      t.strictSame(one.files(), ['Note.md'])
+    }
+  }
+  const { ada, one } = await begin(t)
+  one.write('Note.md', 'Text.\n')
+  await one.sync()
+  const [note] = await documents(ada)
+  one.write('Note new.md', 'Text.\n')
+  await one.sync()
+  one.write('Note new.md', 'Edited.\n')
+  await one.sync()
+  one.move('Note.md', 'Note old.md')
+  one.move('Note new.md', 'Note.md')
+  t.match(await one.sync(), { failed: [], conflicts: [] })
+  const titles = (await documents(ada)).map(({ id, title }) => `${title} ${id === note?.id}`).sort()
+  t.strictSame(titles, ['Note false', 'Note old true'], 'an original that was put aside keeps its document')
+})
+
+t.test(
+  'a file with conflict markers is left alone until they are gone, and code that shows them is text',
+  async (t) => {
+    const { ada, one } = await begin(t)
+    const conflict = '<<<<<<< HEAD\nMine.\n=======\nTheirs.\n>>>>>>> branch\n'
+    const left = {
+      'A.md': conflict,
+      'B.md': `# B\n\n${conflict.replaceAll('\n', '\r\n')}`,
+      'C.md': `~~~\nx\n~~~\n${conflict}`,
+    }
+    const synced = {
+      'D.md': `\`\`\`\n${conflict}\`\`\`\n`,
+      'E.md': 'Title\n=======\n',
+      'F.md': '<<<<<<< HEAD\nMine.\n',
+    }
+    for (const [path, text] of Object.entries({ ...left, ...synced })) one.write(path, text)
+    const { left_alone } = await one.sync()
+    t.strictSame(
+      left_alone,
+      Object.keys(left).map((path) => ({ path, reason: 'conflict_markers' })),
+    )
+    for (const [path, text] of Object.entries(left)) t.equal(one.read(path), text)
+    t.strictSame((await documents(ada)).map(({ title }) => title).sort(), ['D', 'E', 'F'])
+    one.write('D.md', conflict)
+    t.match(await one.sync(), { left_alone: { length: 4 }, actions: [] })
+    one.write('A.md', 'Mine.\n')
+    await one.sync()
+    t.equal((await documents(ada)).length, 4)
+  },
+)
+
+t.test('the Markdown of an unpacked export is in step with the documents that it was made of', async (t) => {
+  const { ada, one, base } = await begin(t)
+  const made = async (title: string) => (await ada.post('/documents', { title, knowledge_base_id: base })).body.data.id
+  const [a, b] = [await made('A'), await made('B')]
+  const picture = `/api/v1/attachments/${await uploaded(ada, { documentId: a, bytes: samples.png })}`
+  const content = `[b](svc://doc/${b}) ![p](${picture}) <img src="${picture}"> <a href="svc://doc/${b}">b</a>\n`
+  await ada.put(`/documents/${a}/content`, { format: 'markdown', content }, { 'if-match': '*' })
+  const { files } = await exported(ada, base)
+  for (const [path, bytes] of files) if (path.startsWith('markdown/')) one.write(path.slice(9), String(bytes))
+  t.match(one.read(`A--${a}.md`), '<img src="../attachments/')
+  t.match(await one.sync(), { failed: [], conflicts: [] })
+  const { body } = await ada.get(`/documents/${a}/content?format=markdown`)
+  t.equal(body.data.content, content, 'the pictures of the document are still those of the service')
 })
 
 t.test('a file that disappears meanwhile does not keep the others from the service', async (t) => {

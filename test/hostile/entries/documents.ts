@@ -101,7 +101,8 @@ export const readers: Readonly<Record<string, (body: Body) => unknown>> = {
   'Markdown segments': ({ document }) => exportSegments(document.content, { anchors: true }),
   HTML: ({ text }) => renderContent({ text, format: 'html', anchors: false, ...frame }),
   'a shared page': ({ text }) => renderShared({ text, path: '/s/shr_1' }),
-  'Markdown of an export': ({ text }) => renderMarkdown({ text, labels: { tags: ['tag'], properties: {} } }),
+  'Markdown of an export': ({ text }) =>
+    renderMarkdown({ text, labels: { tags: ['tag'], properties: {} }, files: { x: 'y' } }),
   'plain text': ({ document }) => plainText(document),
   outline: ({ text }) => renderOutline({ text, ...frame }),
   'read as outline': ({ text }) => renderOutlinePart({ text, query: {}, ...frame }),

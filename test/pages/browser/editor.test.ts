@@ -2,10 +2,10 @@ import type { BlockNode, BodyNode } from '../../../shared/body/document.ts'
 import { bodySchema } from '../../../shared/body/nodes.ts'
 import { plainText } from '../../../shared/body/text.ts'
 import { sql } from '../../../shared/database/database.ts'
-import { h, p, text, ul } from '../../document/build.ts'
+import { doc, h, node, p, text, ul } from '../../document/build.ts'
 import { samples, uploaded } from '../../support/attachments.ts'
 import type { Client } from '../../support/client.ts'
-import { bodyOf, make, put } from '../../support/documents.ts'
+import { bodyOf, make, put, shape } from '../../support/documents.ts'
 import { everyNode } from '../../support/every-node.ts'
 import { onlyLong } from '../../support/run-options.ts'
 import { until } from '../../support/site.ts'
@@ -140,6 +140,124 @@ t.test('the editor of the service', { skip: noChromium }, async (t) => {
     if (process.env['SCREENSHOTS']) {
       await one.page.screenshot({ path: `${process.env['SCREENSHOTS']}/editor.png`, fullPage: true })
     }
+    await one.page.close()
+  })
+
+  t.test('a letter that is typed leaves the line ends around it as they are, and they look like blanks', async (t) => {
+    const wrapped = 'one two three\nfour five\nsix'
+    const quote = node('blockquote', {}, p(wrapped))
+    const note = node('footnoteDefinition', { label: 'a' }, p(wrapped))
+    const code = node('codeBlock', { language: null }, text(wrapped))
+    const made = await make(ada, [
+      p(wrapped),
+      h(2, 'Title'),
+      ul(p(wrapped)),
+      quote,
+      note,
+      p(text('a\nb', 'bold')),
+      code,
+    ])
+    const { id, blocks } = made
+    const one = await WrittenPage.open(adas, { origin, id })
+    const look =
+      '[...document.querySelectorAll(".ProseMirror p, .ProseMirror pre")].map((one) => one.innerText.includes("\\n"))'
+    t.strictSame(await one.page.evaluate(look), [false, false, false, false, false, true])
+    for (const block of blocks.keys())
+      await one.type({ block, offset: block === 2 ? 3 : [3, 4].includes(block) ? 2 : 1 }, '!')
+    const after = await untilAllSee(ada, id, [one])
+    t.strictSame(JSON.parse(JSON.stringify(after).replaceAll('!', '')), blocks)
+    t.equal(JSON.stringify(after).split('!').length - 1, blocks.length)
+    t.equal(texts(after)[0], 'o!ne two three\nfour five\nsix')
+    await one.select({ block: 0 })
+    await one.page.keyboard.press('Control+c')
+    await one.page.keyboard.press('ArrowRight')
+    await one.page.keyboard.press('Control+v')
+    const pasted = await untilAllSee(ada, id, [one])
+    t.equal(texts(pasted)[0], 'o!ne two three\nfour five\nsix'.repeat(2), 'a copy has the line ends, too')
+    await one.page.close()
+  })
+
+  t.test('formulas, code and tasks of other pages are pasted as what they are, and pictures are named', async (t) => {
+    const { id } = await make(ada, [p('x')])
+    const one = await WrittenPage.open(adas, { origin, id })
+    const math = (latex: string, display = '') =>
+      `<math xmlns="http://www.w3.org/1998/Math/MathML"${display}><semantics><mi>E</mi><annotation encoding="application/x-tex">${latex}</annotation></semantics></math>`
+    const katex = (latex: string, display = '') =>
+      `<span class="katex"><span class="katex-mathml">${math(latex, display)}</span><span class="katex-html" aria-hidden="true"><span>E</span></span></span>`
+    const formula = (latex: string) => node('inlineMath', { latex })
+    const block = (latex: string) => node('blockMath', { latex })
+    const code = (language: string | null, words: string) => node('codeBlock', { language }, text(words))
+    const task = (checked: boolean, words: string, ...more: BodyNode[]) =>
+      node('taskItem', { checked }, p(words), ...more)
+    const tasks = (...items: BodyNode[]) => node('taskList', {}, ...items)
+    const cases: [string, BodyNode[]][] = [
+      [`<p>Energy ${katex('E=mc^2')} holds.</p>`, [p(text('Energy '), formula('E=mc^2'), text(' holds.'))]],
+      [
+        `<p>So</p><span class="katex-display">${katex('a&lt;b', ' display="block"')}</span><p>it is.</p>`,
+        [p('So'), block('a<b'), p('it is.')],
+      ],
+      [
+        `<p>So <mjx-container class="MathJax" jax="CHTML"><mjx-math></mjx-math><mjx-assistive-mml>${math('x_1')}</mjx-assistive-mml></mjx-container></p>`,
+        [p(text('So '), formula('x_1'))],
+      ],
+      [
+        `<p>a</p><mjx-container class="MathJax" display="true"><svg></svg><mjx-assistive-mml>${math('y', ' display="block"')}</mjx-assistive-mml></mjx-container>`,
+        [p('a'), block('y')],
+      ],
+      [
+        `<p>Let <span class="MathJax_Preview"></span><span class="MathJax" data-mathml="&lt;math&gt;&lt;/math&gt;"><nobr>z</nobr></span><script type="math/tex">z</script> be</p>`,
+        [p(text('Let '), formula('z'), text(' be'))],
+      ],
+      [
+        `<p>W <span class="mwe-math-element"><span>${math('{w}')}</span><img class="mwe-math-fallback-image-inline" src="https://elsewhere.example/w.svg" alt="{w}"></span></p>`,
+        [p(text('W '), formula('{w}'))],
+      ],
+      [
+        '<pre><div>python</div><div><code class="language-python">print(1)<br>print(2)</code></div></pre>',
+        [code('python', 'print(1)\nprint(2)')],
+      ],
+      [
+        '<pre><div><div>bash</div><button>Copy code</button></div><div><code class="hljs"><span>ls</span> -l</code></div></pre>',
+        [code('bash', 'ls -l')],
+      ],
+      [
+        '<p>Python</p><div><div class="bar"><span>JavaScript</span><button>Copy</button></div><pre><code class="language-js">a()</code></pre></div>',
+        [p('Python'), code('js', 'a()')],
+      ],
+      [
+        '<div class="highlight highlight-source-ts"><pre>let a\nlet b</pre><div><clipboard-copy>Copy</clipboard-copy></div></div>',
+        [code('ts', 'let a\nlet b')],
+      ],
+      ['<pre>plain\n  text</pre>', [code(null, 'plain\n  text')]],
+      [
+        '<ul class="contains-task-list"><li class="task-list-item"><input type="checkbox" checked> done</li><li class="task-list-item"><input type="checkbox"> open</li></ul>',
+        [tasks(task(true, 'done'), task(false, 'open'))],
+      ],
+      [
+        '<div id="docs-internal-guid-1"><ul><li role="checkbox" aria-checked="true"><img src="data:image/png;base64,AA" aria-roledescription="checkbox" alt="checked"><p>done</p></li><li role="checkbox" aria-checked="false"><p>open</p></li></ul></div>',
+        [tasks(task(true, 'done'), task(false, 'open'))],
+      ],
+      [
+        '<ul><li>a</li><li><label><input type="checkbox" checked> b</label><ul><li><input type="checkbox"> c</li></ul></li><li>d</li></ul>',
+        [ul(p('a')), tasks(task(true, 'b', tasks(task(false, 'c')))), ul(p('d'))],
+      ],
+    ]
+    const data = (html: string) => `(() => {
+      const { editor } = document.querySelector('.ProseMirror')
+      editor.commands.setContent('<p></p>')
+      const data = new DataTransfer()
+      data.setData('text/html', ${JSON.stringify(html)})
+      const event = new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true })
+      document.querySelector('.ProseMirror').dispatchEvent(event)
+    })()`
+    for (const [html, wanted] of cases) {
+      await one.page.evaluate(data(html))
+      t.strictSame(shape(await one.blocks()), shape(doc(...wanted).content), html)
+    }
+    t.equal(await one.page.getByRole('alert').getByText('not pasted').count(), 0)
+    await one.page.evaluate(data('<p>a <img src="https://elsewhere.example/b.png"> <img src="x" alt="A trunk"></p>'))
+    await one.page.getByRole('alert').getByText('2 pictures were not pasted: “b.png”, “A trunk”.').waitFor()
+    await untilAllSee(ada, id, [one])
     await one.page.close()
   })
 

@@ -8,6 +8,7 @@ import { bodyExtensions } from './body-extensions.ts'
 import { CodeColours } from './code-colours.ts'
 import { Diagrams } from './diagrams.ts'
 import { KeptCaret } from './kept-caret.ts'
+import { LineEnds } from './line-ends.ts'
 import { Links } from './links.ts'
 import { Lists } from './lists.ts'
 import { LiveBinding } from './live-binding.ts'
@@ -51,9 +52,11 @@ export function createEditor(options: {
       SourceEditing.configure({ warn }),
       CodeColours,
       Diagrams,
+      LineEnds,
+      // Before uploads, which take the picture that comes as a file, so that only then pictures are named as left out.
+      PastedHtml.configure({ warn }),
       Uploads.configure({ page, warn }),
       MarkdownPaste.configure({ page }),
-      PastedHtml,
       Dropcursor.configure({ color: false, class: 'drop-cursor' }),
       Gapcursor,
       Placeholder.configure({ placeholder: 'Write, or type / for blocks' }),
