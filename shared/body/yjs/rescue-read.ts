@@ -193,8 +193,9 @@ function lateBlocks(item: Y.Item, divide: Division): Removed[] {
   return [{ type, blockId: undefined, line, copy: null }, ...below]
 }
 
-function isLateBlock(item: Y.Item, { named, ours }: Look): boolean {
-  return named?.has(item.id) === false && ours(rangeOf(item)).every(({ isIn }) => isIn)
+/** Whether the remover did not know of a block that this process rescues. */
+export function isLateBlock(item: Y.Item | null, { named, ours }: Look): boolean {
+  return item !== null && named?.has(item.id) === false && ours(rangeOf(item)).every(({ isIn }) => isIn)
 }
 
 function lineAtRemoval(type: RemovedType, look: Look): { line: LinePart[] } & Omit<Removal, 'removed'> {

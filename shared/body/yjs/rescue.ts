@@ -8,6 +8,7 @@ import { isLive, type MemoryLimits, type Removed, RemovedBlocks } from './rescue
 import {
   blocksIn,
   isChange,
+  isLateBlock,
   type LateContent,
   type Look,
   placeLate,
@@ -198,8 +199,10 @@ export class TextRescue {
   #await(blocks: readonly Removed[], { look, processes }: { look: Look; processes: readonly string[] }): void {
     if (blocks.length === 0) return
     for (const process of processes) {
-      const ours = (range: IdRange) => this.#peers.partsOf(process, range)
-      const contents = blocks.map((removed) => readLate(removed, { ...look, ours })).filter(isChange)
+      const theirs: Look = { ...look, ours: (range) => this.#peers.partsOf(process, range) }
+      // A late block comes with the block around it.
+      const known = blocks.filter(({ type }) => !isLateBlock(itemOf(type), theirs))
+      const contents = known.map((removed) => readLate(removed, theirs)).filter(isChange)
       if (contents.length === 0) continue
       this.#awaited.set(process, [...(this.#awaited.get(process) ?? []), ...contents])
       this.#options.onAwaited?.(process)

@@ -289,9 +289,11 @@ t.test('text for a block that nobody remembers is told to its editor', async (t)
 t.test(
   'text of an editor at another process moves along, put there by that process or, if it has left unheard, by this',
   (t) => {
-    const body = normalised({ type: 'doc', content: [paragraph(1, 'one'), paragraph(2, 'two')] })
+    const one = paragraph(1, 'one')
+    const list = bulletList(3, listItem(10, 'one'))
     const other = 'other'
-    const moved = (steps: ('typed' | 'moved' | 'left' | 'heard' | 'joined')[]) => {
+    const moved = (steps: ('typed' | 'moved' | 'left' | 'heard' | 'joined')[], first = one) => {
+      const body = normalised({ type: 'doc', content: [first, paragraph(2, 'two')] })
       const state = deriveState(body)
       const [live, mover, typist] = [openState(state), openState(state), openState(state)]
       const asked: string[] = []
@@ -300,11 +302,13 @@ t.test(
       const rescue = new TextRescue(live, { sourceOf, origin: 'rescue', onAwaited })
       rescue.peerJoined(other)
       const element = bodyFragment(typist).get(0) as Y.XmlElement
-      ;(element.get(0) as Y.XmlText).insert(3, ' typed')
+      const item = first === list && writeNode(listItem(20, ' typed'))
+      if (item) element.insert(1, [item])
+      else (element.get(0) as Y.XmlText).insert(3, ' typed')
       const fragment = bodyFragment(mover)
       mover.transact(() => {
         fragment.delete(0, 1)
-        fragment.insert(1, [writeNode(paragraph(1, 'one'))])
+        fragment.insert(1, [writeNode(first)])
       })
       const [typed, move] = [typist, mover].map((doc) => Y.encodeStateAsUpdate(doc, Y.encodeStateVector(live)))
       for (const step of steps) {
@@ -324,6 +328,7 @@ t.test(
     t.strictSame(moved(['typed', 'moved', 'left']), ['twoone typed', other])
     t.strictSame(moved(['moved', 'typed', 'left']), ['twoone typed', other], 'typed before the process had heard')
     t.strictSame(moved(['moved', 'left', 'typed', 'left']), ['twoone typed', other], 'from a process that is gone')
+    t.strictSame(moved(['typed', 'moved', 'left'], list), ['twoone typed', other], 'an item that came into a list')
     t.strictSame(moved(['typed', 'moved', 'heard', 'left']), ['twoone', other], 'the other process has put it there')
     t.end()
   },
