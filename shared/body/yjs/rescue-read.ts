@@ -40,8 +40,8 @@ export type Removal = { removed: Removed; hasLate: boolean; hasOthers: boolean }
 
 /**
  * Reads what a transaction removed, before Yjs collects it: every block, and every text that was taken out of a block
- * which stays. The line of a block is the text that the remover knew. Blocks that the remover did not know and this process rescues are not among them, since they
- * are late themselves.
+ * which stays. The line of a block is the text that the remover knew. Blocks that the remover did not know and this
+ * process rescues are not among them, since they are late themselves.
  */
 export function removedIn(look: Look): Removal[] {
   const found: Removal[] = []
