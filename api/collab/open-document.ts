@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection, Document } from '@hocuspocus/server'
 import * as Y from 'yjs'
 import { RefusedBody } from '../../shared/body/live/flush.ts'
@@ -14,7 +15,7 @@ import { DocumentOperations, type DocumentStore, EditSession, OperationSchedule 
 import type { CollabMetrics } from './metrics.ts'
 import { originOf, ownOrigin } from './origins.ts'
 import { peerOrigin } from './peers/awareness.ts'
-import type { Peers } from './peers/peers.ts'
+import type { Peers, Relay } from './peers/peers.ts'
 import { lostTextMessage, SaveStatus } from './save-status.ts'
 import { type FlushPauses, type PendingRoom, UnstoredText } from './unstored-text.ts'
 
@@ -46,6 +47,8 @@ type Opening = {
 const noticePauseMs = 100
 // The interval, in milliseconds, at which an open document looks for writes whose notification was lost.
 const lookMs = 15_000
+// The milliseconds within which another process answers, unless it was killed or its network is broken.
+const answerMs = 500
 
 /**
  * One open document of this process. It has the live document that its editors see, and the typed text that is not
@@ -62,6 +65,7 @@ export class OpenDocument {
   readonly #session: EditSession
   readonly #status: SaveStatus
   readonly #rescue: TextRescue
+  readonly #relay: Relay
   readonly #operations: DocumentOperations
   readonly #schedule: OperationSchedule
   // A change of the body that came while the document was loaded went unheard.
@@ -93,16 +97,18 @@ export class OpenDocument {
     this.#rescue = new TextRescue(live, {
       sourceOf,
       origin: ownOrigin('rescue'),
+      onAwaited: (process) => this.#relay.ask(process),
       onLost: (lost, origin) => originOf(origin).connection?.sendStateless(lostTextMessage(lost)),
     })
     const [text, session, status, rescue] = [this.#text, this.#session, this.#status, this.#rescue]
     this.#operations = new DocumentOperations({ live, replica, text, session, status, rescue, context })
-    const relay = context.peers.join(key.id, {
+    this.#relay = context.peers.join(key.id, {
       awareness: live.awareness,
       receive: (update, process) => this.#rescue.apply(update, peerOrigin(process)),
       pending: () => this.#text.pending,
       joined: (process) => this.#rescue.peerJoined(process),
-      left: (process) => this.#rescue.peerLeft(process),
+      heard: (process) => this.#decided(() => this.#rescue.peerHeard(process)),
+      left: (process) => this.#decided(() => this.#rescue.peerLeft(process)),
       takeOver: () => {
         this.#text.takeOver()
         this.#schedule.wake()
@@ -111,7 +117,7 @@ export class OpenDocument {
         if (this.#operations.isComplete) this.#status.tellComplete()
       },
     })
-    this.#text.relayBy(relay)
+    this.#text.relayBy(this.#relay)
     this.#schedule.wake()
   }
 
@@ -161,7 +167,7 @@ export class OpenDocument {
   }
 
   get isHeld(): boolean {
-    return this.#holds > 0
+    return this.#holds > 0 || this.#rescue.isAwaiting
   }
 
   /** Is told of an update of a connection, which Hocuspocus applies next. */
@@ -194,6 +200,13 @@ export class OpenDocument {
     return !this.hasText
   }
 
+  /** Does what `drain` does, when this process is about to end. */
+  async end(signal: AbortSignal): Promise<boolean> {
+    if (this.#rescue.isAwaiting) await sleep(answerMs)
+    this.#rescue.rescueAwaited()
+    return this.drain(signal)
+  }
+
   /** Folds the log before the document is forgotten, and makes text pending that only the live document holds. */
   async compact(): Promise<void> {
     if (!this.#isClosed) this.#operations.regainText()
@@ -206,6 +219,13 @@ export class OpenDocument {
     this.#text.close()
     this.#rescue.close()
     this.#schedule.stop()
+  }
+
+  // Late text of another process has kept the document in memory.
+  #decided(decide: () => void): void {
+    const wasHeld = this.isHeld
+    decide()
+    if (wasHeld && !this.isHeld && this.live.getConnectionsCount() === 0) this.hurry()
   }
 
   #onUpdate(update: Uint8Array, origin: unknown): void {

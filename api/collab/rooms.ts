@@ -147,7 +147,7 @@ export class Rooms {
   /** Stores every open document. Returns the documents that could not be stored before the signal aborted. */
   async drain(signal: AbortSignal): Promise<OpenDocument[]> {
     const documents = [...this.#open.values()]
-    const stored = await Promise.all(documents.map((opened) => opened.drain(signal)))
+    const stored = await Promise.all(documents.map((opened) => opened.end(signal)))
     return documents.filter((_, index) => !stored[index])
   }
 

@@ -9,6 +9,7 @@ import { compute } from '../../shared/computations/compute.ts'
 import { Refusal } from '../../shared/errors/errors.ts'
 import { onBehalfOf } from '../../shared/turns/requester.ts'
 import type { MessageGate } from './message-gate.ts'
+import { originOf } from './origins.ts'
 import type { ConnectionContext } from './protocol-server.ts'
 
 type EditorConnection = Connection<ConnectionContext>
@@ -64,10 +65,12 @@ export class UpdateGate {
     return null
   }
 
-  // Notes the time of the next transaction, which applies an update of the connection.
-  #measure({ document, context }: EditorConnection): void {
+  // Notes the time of the next transaction, unless it is of somebody else, because the editor has left before.
+  #measure(connection: EditorConnection): void {
+    const { document, context } = connection
     const before = process.threadCpuUsage()
-    document.once('afterAllTransactions', () => {
+    document.once('afterAllTransactions', (_, transactions) => {
+      if (!transactions.some(({ origin }) => originOf(origin).connection === connection)) return
       void this.#untried.penalty(context.editor.userId, millisecondsSince(before))
     })
   }

@@ -14,6 +14,9 @@ type Limits = {
   patienceMs?: number
 }
 
+/** The turns of a user. `gone` counts the pieces in the queue for which nobody waits any more. */
+type User = { limit: LimitFunction; gone: number }
+
 const unlimited = { atOnce: Infinity, waiting: Infinity, waitingOfOneUser: Infinity, patienceMs: 2 ** 31 - 1 }
 
 /**
@@ -25,7 +28,7 @@ const unlimited = { atOnce: Infinity, waiting: Infinity, waitingOfOneUser: Infin
 export class Turns {
   readonly #limits: Required<Limits>
   readonly #all: LimitFunction
-  readonly #users = new Map<string, LimitFunction>()
+  readonly #users = new Map<string, User>()
 
   constructor(limits: Limits) {
     this.#limits = { ...unlimited, ...limits }
@@ -35,7 +38,7 @@ export class Turns {
   /** The numbers of pieces of work that run and that wait. */
   get state(): { running: number; waiting: number } {
     const users = [...this.#users.values()]
-    const waiting = users.reduce((sum, { pendingCount }) => sum + pendingCount, this.#all.pendingCount)
+    const waiting = users.reduce((sum, { limit, gone }) => sum + limit.pendingCount - gone, this.#all.pendingCount)
     return { running: this.#all.activeCount, waiting }
   }
 
@@ -46,28 +49,36 @@ export class Turns {
   async run<T>(work: () => Promise<T>): Promise<T> {
     const { userId, signal } = currentCall()
     signal?.throwIfAborted()
-    const user = this.#users.get(userId) ?? pLimit(this.#limits.ofOneUser)
+    const user = this.#users.get(userId) ?? { limit: pLimit(this.#limits.ofOneUser), gone: 0 }
+    const { limit } = user
     const { waiting, waitingOfOneUser, patienceMs } = this.#limits
-    const isFull = user.pendingCount >= waitingOfOneUser || this.state.waiting >= waiting
-    if (signal !== null && isFull) throw user.activeCount > 0 ? tooManyParallel() : noTurn()
+    const isFull = limit.pendingCount - user.gone >= waitingOfOneUser || this.state.waiting >= waiting
+    if (signal !== null && isFull) throw limit.activeCount > 0 ? tooManyParallel() : noTurn()
     this.#users.set(userId, user)
 
     const { promise: refused, reject: refuse } = Promise.withResolvers<never>()
     const wait = new AbortController()
-    const onTimeout = () => wait.abort(user.activeCount + user.pendingCount > 1 ? tooManyParallel() : noTurn())
+    const onTimeout = () => wait.abort(limit.activeCount + limit.pendingCount > 1 ? tooManyParallel() : noTurn())
     const onGone = () => wait.abort(signal?.reason)
     const timer = signal === null ? undefined : setTimeout(onTimeout, patienceMs)
-    wait.signal.addEventListener('abort', () => refuse(wait.signal.reason))
+    let isGone = false
+    wait.signal.addEventListener('abort', () => {
+      // What is gone still takes memory, so that a user who always goes away has no more room than that.
+      isGone = user.gone < waitingOfOneUser
+      if (isGone) user.gone += 1
+      refuse(wait.signal.reason)
+    })
     signal?.addEventListener('abort', onGone)
-    const ended = user(() =>
+    const ended = limit(() =>
       this.#all(async () => {
         clearTimeout(timer)
         signal?.removeEventListener('abort', onGone)
+        if (isGone) user.gone -= 1
         return wait.signal.aborted ? refused : work()
       }),
     )
     const forget = () => {
-      if (user.activeCount + user.pendingCount === 0) this.#users.delete(userId)
+      if (limit.activeCount + limit.pendingCount === 0) this.#users.delete(userId)
     }
     ended.then(forget, forget)
     return Promise.race([ended, refused])

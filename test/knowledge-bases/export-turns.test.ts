@@ -88,9 +88,16 @@ t.test('the surplus of one user is sent away, and delays another user by what ru
 })
 
 t.test('what nobody waits for any more leaves the queue', async (t) => {
-  const turns = new Turns({ ...roomy, atOnce: 1, ofOneUser: 1, patienceMs: 60_000 })
+  const turns = new Turns({ atOnce: 1, ofOneUser: 1, waiting: 2, waitingOfOneUser: 1, patienceMs: 60_000 })
   let end = () => {}
   const busy = ask(turns, 'ada', () => new Promise<void>((resolve) => (end = resolve)))
+  for (const name of ['first', 'second']) {
+    const left = new AbortController()
+    const waits = onBehalfOf('ada', () => turns.run(async () => t.fail()), { signal: left.signal })
+    await settled()
+    left.abort(new Error(name))
+    await t.rejects(waits, new RegExp(name), 'it takes the place of nobody')
+  }
   const gone = new AbortController()
   const left = onBehalfOf('bob', () => turns.run(async () => t.fail()), { signal: gone.signal })
   await settled()

@@ -63,6 +63,8 @@ async function relay({ origin, incoming, outgoing }: Relayed, fault: Fault | nul
   const answer = await (copies[0] ?? forward(origin, incoming, body))
   for (const copy of copies.slice(1)) (await copy).resume()
   outgoing.on('close', () => answer.destroy())
+  const over = once(outgoing, 'close')
+  over.catch(() => {})
   if (kind === 'cut-after') {
     await bytesOf(answer)
     outgoing.destroy()
@@ -73,7 +75,7 @@ async function relay({ origin, incoming, outgoing }: Relayed, fault: Fault | nul
   for await (const chunk of answer as AsyncIterable<Buffer>) {
     const part = chunk.subarray(0, Math.min(left, chunk.length))
     left -= part.length
-    if (!outgoing.write(part)) await Promise.race([once(outgoing, 'drain'), once(outgoing, 'close')])
+    if (!outgoing.write(part)) await Promise.race([once(outgoing, 'drain'), over])
     if (left > 0) continue
     if (kind === 'silence') return
     // What was written leaves the machine before the connection ends.

@@ -31,6 +31,7 @@ export function startRelay(t: Teardown, options: { url: string; heartbeatMs?: nu
       },
       pending: () => pending,
       joined: () => {},
+      heard: () => {},
       left: () => {},
       takeOver: () => (takeOvers += 1),
       settled() {},

@@ -20,6 +20,8 @@ export type Peers = {
 export type Relay = {
   /** Sends an update that was typed at this process to the other processes. `typist` is the id of the user. */
   send: (update: Uint8Array, typist: string) => void
+  /** Asks another process to confirm that it has received everything that was sent so far. */
+  ask: (process: string) => void
   /** The relayed updates that a flush must store together with everything that was sent so far. */
   forFlush: () => RelayedForFlush
   /** Whether other processes have relayed text that is not known to be stored. */
@@ -94,6 +96,7 @@ class PeerRelay {
         this.#number += 1
         room.typed(update, { number: this.#number, typist })
       },
+      ask: (process) => room.ask(process),
       forFlush: () => room.forFlush(),
       get holdsUnstored() {
         return room.holdsUnstored

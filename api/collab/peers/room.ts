@@ -15,6 +15,8 @@ export type OpenRoom = {
   pending: () => readonly Uint8Array[]
   /** Another process holds the document. */
   joined: (process: string) => void
+  /** Another process has received what was sent to it. */
+  heard: (process: string) => void
   /** Another process has closed the document or is gone. */
   left: (process: string) => void
   /** The process that relayed some of the unstored updates is gone: this process must store them. */
@@ -115,8 +117,16 @@ export class Room {
   greeted(process: string, { answer }: { answer: boolean }): void {
     this.#members.set(process, true)
     this.#open.joined(process)
+    this.#open.heard(process)
     if (!answer) return
     if (!this.#greetings.has(process)) this.#greetings.set(process, false)
+    this.#onWaiting()
+  }
+
+  /** Sends another process a greeting, which it must answer. */
+  ask(process: string): void {
+    if (!this.#members.has(process)) return
+    this.#greetings.set(process, true)
     this.#onWaiting()
   }
 

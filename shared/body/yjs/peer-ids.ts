@@ -32,6 +32,16 @@ export class PeerIds {
     for (const range of this.#processes.get(process) ?? []) this.#present.add(range)
   }
 
+  /** The processes that are there and have made ids. */
+  get present(): string[] {
+    return [...this.#processes.keys()].filter((process) => !this.#gone.has(process))
+  }
+
+  /** Splits a range into the ids of one process and all others, in ascending order. */
+  partsOf(process: string, range: IdRange): (IdRange & { isIn: boolean })[] {
+    return (this.#processes.get(process) ?? new IdSet()).parts(range)
+  }
+
   /** Splits a range into the ids of processes that are there and all others, in ascending order. */
   parts(range: IdRange): (IdRange & { isIn: boolean })[] {
     return this.#present.parts(range)

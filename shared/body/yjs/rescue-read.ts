@@ -32,23 +32,28 @@ export type Look = {
 }
 
 /**
- * Reads what a transaction removed, before Yjs collects it: every block, and every text that was taken out of a block
- * which stays. The line of a block is the text that the remover knew. `hasLate` is true if the block holds more, which
- * this process rescues. Blocks that the remover did not know and this process rescues are not among them, since they
- * are late themselves.
+ * A removed block. `hasLate` is true if it holds more than the remover knew which this process rescues, and `hasOthers`
+ * if it holds more which other processes rescue.
  */
-export function removedIn(look: Look): { removed: Removed; hasLate: boolean }[] {
-  const found: { removed: Removed; hasLate: boolean }[] = []
+export type Removal = { removed: Removed; hasLate: boolean; hasOthers: boolean }
+
+/**
+ * Reads what a transaction removed, before Yjs collects it: every block, and every text that was taken out of a block
+ * which stays. The line of a block is the text that the remover knew. Blocks that the remover did not know and this
+ * process rescues are not among them, since they are late themselves.
+ */
+export function removedIn(look: Look): Removal[] {
+  const found: Removal[] = []
   const { transaction } = look
   Y.iterateDeletedStructs(transaction, transaction.deleteSet, (item) => {
     const type = item instanceof Y.Item && !isLateBlock(item, look) ? typeOf(item) : undefined
     if (type instanceof Y.XmlElement && !inlineTypes.has(type.nodeName)) {
-      const { line, hasLate } = lineAtRemoval(type, look)
+      const { line, ...late } = lineAtRemoval(type, look)
       const isText = isTextblock(type.nodeName)
-      found.push({ removed: { type, blockId: removedId(type), line: isText ? line : [], copy: null }, hasLate })
+      found.push({ removed: { type, blockId: removedId(type), line: isText ? line : [], copy: null }, ...late })
     } else if (type instanceof Y.XmlText && type.parent instanceof Y.XmlElement && isLive(type.parent)) {
-      const { line, hasLate } = lineAtRemoval(type, look)
-      found.push({ removed: { type, blockId: undefined, line, copy: type.parent }, hasLate })
+      const { line, ...late } = lineAtRemoval(type, look)
+      found.push({ removed: { type, blockId: undefined, line, copy: type.parent }, ...late })
     }
   })
   return found
@@ -78,6 +83,13 @@ export function readLate(removed: Removed, look: Look): LateContent {
 /** The late blocks of a content, which are to be remembered like removed blocks. */
 export function blocksIn(content: LateContent): Removed[] {
   return 'children' in content ? content.children.flatMap(({ blocks }) => blocks) : []
+}
+
+/** Whether there is anything in a content. */
+export function isChange(content: LateContent): boolean {
+  if (content.attributes.length > 0) return true
+  if ('children' in content) return content.children.some(({ node }) => node !== null)
+  return content.line.some(({ nodes, set }) => (nodes ?? Object.keys(set)).length > 0)
 }
 
 /** The number of parts and characters of a content. */
@@ -180,14 +192,17 @@ function lateBlocks(item: Y.Item, divide: Division): Removed[] {
   return [{ type, blockId: undefined, line, copy: null }, ...below]
 }
 
-function isLateBlock(item: Y.Item, { named, ours }: Look): boolean {
-  return named?.has(item.id) === false && ours(rangeOf(item)).every(({ isIn }) => isIn)
+/** Whether the remover did not know of a block that this process rescues. */
+export function isLateBlock(item: Y.Item | null, { named, ours }: Look): boolean {
+  return item !== null && named?.has(item.id) === false && ours(rangeOf(item)).every(({ isIn }) => isIn)
 }
 
-function lineAtRemoval(type: RemovedType, look: Look): { line: LinePart[]; hasLate: boolean } {
+function lineAtRemoval(type: RemovedType, look: Look): { line: LinePart[] } & Omit<Removal, 'removed'> {
   const { deleted, named, ours } = look
   const line: LinePart[] = []
+  const attributes = lateAttributes(type, { ...look, ours: (range) => [{ ...range, isIn: true }] })
   let hasLate = lateAttributes(type, look).length > 0
+  let hasOthers = !hasLate && attributes.length > 0
   // The remover did not know a block that the update does not name, so that its text is of others as well.
   const own = itemOf(type)
   const isKnown = own === null || named?.has(own.id) !== false
@@ -196,12 +211,14 @@ function lineAtRemoval(type: RemovedType, look: Look): { line: LinePart[]; hasLa
       for (const { isIn: isNamed, ...rest } of partsOf(named, part)) {
         for (const { isIn: isOurs, ...text } of isNamed ? [{ ...rest, isIn: false }] : ours(rest)) {
           if (isOurs) hasLate = true
-          else if ((isNamed || !isKnown) && item.countable) line.push(linePart(item, text))
+          else if (!isNamed) hasOthers = true
+          if (isOurs) continue
+          if ((isNamed || !isKnown) && item.countable) line.push(linePart(item, text))
         }
       }
     }
   }
-  return { line, hasLate }
+  return { line, hasLate, hasOthers }
 }
 
 /** The attributes of a removed block that were set without knowledge of the removal, or unknown to the remover. */

@@ -5,14 +5,25 @@ import { type IdRange, IdSet } from './id-ranges.ts'
 import { PeerIds } from './peer-ids.ts'
 import { liveLine, typeOf } from './rescue-line.ts'
 import { isLive, type MemoryLimits, type Removed, RemovedBlocks } from './rescue-memory.ts'
-import { blocksIn, type LateContent, type Look, placeLate, readLate, removedIn, sizeOf } from './rescue-read.ts'
+import {
+  blocksIn,
+  isChange,
+  isLateBlock,
+  type LateContent,
+  type Look,
+  placeLate,
+  type Removal,
+  readLate,
+  removedIn,
+  sizeOf,
+} from './rescue-read.ts'
 import { type LateChanges, writeLate } from './rescue-write.ts'
 import { itemOf, keep, keptAside, leaveFormats, structsIn } from './yjs-internals.ts'
 
 /**
  * Where an update came from: an editor of this process, the database, or an editor of another process. Text is rescued
- * by the process to which its editor is connected. When that process has left, the process of the editor who removes
- * the block rescues the text.
+ * by the process to which its editor is connected. When that process leaves and has not heard of the removal, the
+ * process of the editor who has removed the block rescues the text.
  */
 export type UpdateSource = 'editor' | 'stored' | { process: string }
 
@@ -30,6 +41,8 @@ export type RescueOptions = {
   origin: unknown
   /** Is told of text that could not be kept, with the origin of the transaction that brought it. */
   onLost?: (lost: LostText, origin: unknown) => void
+  /** Is told that `peerHeard` or `peerLeft` is to be called for a process, when it has heard all changes up to now. */
+  onAwaited?: (process: string) => void
   /** Is told how many characters and nodes have been put in their new place. */
   onRescued?: (count: number) => void
   limits?: MemoryLimits
@@ -56,6 +69,9 @@ export class TextRescue {
   // Late content of blocks without a copy, oldest first, and its size in parts and characters.
   readonly #postponed = new Set<LateContent>()
   #postponedSize = 0
+  // Late content of other processes that may not have heard of the removal.
+  readonly #awaited = new Map<string, LateContent[]>()
+  readonly #removedHere = new WeakSet<Removed>()
   #late: LateChanges = noChanges()
 
   constructor(doc: Y.Doc, options: RescueOptions) {
@@ -106,9 +122,29 @@ export class TextRescue {
     this.#peers.joined(process)
   }
 
+  /** Notes that another process has heard all changes up to `onAwaited`, and so rescues its text itself. */
+  peerHeard(process: string): void {
+    this.#awaited.delete(process)
+  }
+
   /** Notes that another process has closed the document or is gone, and rescues nothing any more. */
   peerLeft(process: string): void {
     this.#peers.left(process)
+    const contents = this.#awaited.get(process) ?? []
+    this.#awaited.delete(process)
+    this.#memory.remember(contents.flatMap(blocksIn))
+    for (const content of contents) this.#place(content)
+    this.#write()
+  }
+
+  /** Rescues what was awaited, because this process is about to leave and cannot wait any longer. */
+  rescueAwaited(): void {
+    for (const process of [...this.#awaited.keys()]) this.peerLeft(process)
+  }
+
+  /** Whether there is late text of which `peerHeard` or `peerLeft` will decide. */
+  get isAwaiting(): boolean {
+    return this.#awaited.size > 0
   }
 
   /** Stops watching. */
@@ -126,10 +162,22 @@ export class TextRescue {
     const deleted = IdSet.of(transaction.deleteSet)
     const ours = (range: IdRange) => (isEditors ? complement(this.#peers.parts(range)) : this.#own.parts(range))
     const look: Look = { transaction, deleted, named: announced?.named ?? null, ours }
-    const touched = new Set(this.#remember(look))
-    if (announced && isEditors && !this.#memory.isEmpty) {
-      for (const removed of this.#touchedBy(transaction)) touched.add(removed)
-      this.#deleteCopies(announced.named)
+    const found = this.#remember(look)
+    const touched = new Set(found.filter(({ hasLate }) => hasLate).map(({ removed }) => removed))
+    if (isEditors) {
+      for (const { removed } of found) this.#removedHere.add(removed)
+      const unheard = found.filter(({ hasOthers }) => hasOthers).map(({ removed }) => removed)
+      this.#await(unheard, { look, processes: this.#peers.present })
+    }
+    if (announced && announced.source !== 'stored' && !this.#memory.isEmpty) {
+      const reached = [...this.#touchedBy(transaction)]
+      if (typeof announced.source === 'object') {
+        const unheard = reached.filter((removed) => this.#removedHere.has(removed))
+        this.#await(unheard, { look, processes: [announced.source.process] })
+      } else {
+        for (const removed of reached) touched.add(removed)
+        this.#deleteCopies(announced.named)
+      }
     }
     const contents = [...touched].map((removed) => readLate(removed, look))
     this.#memory.remember(contents.flatMap(blocksIn))
@@ -145,6 +193,20 @@ export class TextRescue {
     this.#doc.transact(() => writeLate(this.#doc, late, this.#memory), this.#options.origin)
     const ids = late.texts.flatMap(({ sources }) => sources).reduce((sum, { length }) => sum + length, 0)
     if (ids + late.blocks.length > 0) this.#options.onRescued?.(ids + late.blocks.length)
+  }
+
+  /** Keeps the late content that other processes should rescue, until they have heard of the removal or have left. */
+  #await(blocks: readonly Removed[], { look, processes }: { look: Look; processes: readonly string[] }): void {
+    if (blocks.length === 0) return
+    for (const process of processes) {
+      const theirs: Look = { ...look, ours: (range) => this.#peers.partsOf(process, range) }
+      // A late block comes with the block around it.
+      const known = blocks.filter(({ type }) => !isLateBlock(itemOf(type), theirs))
+      const contents = known.map((removed) => readLate(removed, theirs)).filter(isChange)
+      if (contents.length === 0) continue
+      this.#awaited.set(process, [...(this.#awaited.get(process) ?? []), ...contents])
+      this.#options.onAwaited?.(process)
+    }
   }
 
   /** Late content of a block without a copy waits, because the copy may come with a later update. */
@@ -177,8 +239,8 @@ export class TextRescue {
     return origin === this.#options.origin ? 'editor' : this.#options.sourceOf(origin)
   }
 
-  /** Remembers what a transaction removed, and finds copies. Returns the removed blocks with late text. */
-  #remember(look: Look): Removed[] {
+  /** Remembers what a transaction removed, and finds copies. */
+  #remember(look: Look): Removal[] {
     const found = look.transaction.deleteSet.clients.size > 0 ? removedIn(look) : []
     this.#memory.remember(found.map(({ removed }) => removed))
     const blocks = Map.groupBy(found, ({ removed }) => removed.copy)
@@ -188,7 +250,7 @@ export class TextRescue {
     if (this.#memory.isWaiting) {
       for (const element of elementsWithNewId(look.transaction)) this.#memory.arrive(element)
     }
-    return found.filter(({ hasLate }) => hasLate).map(({ removed }) => removed)
+    return found
   }
 
   /** Texts that were taken out of a block which stays: their characters were written again in other texts there. */

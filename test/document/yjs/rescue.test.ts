@@ -287,43 +287,49 @@ t.test('text for a block that nobody remembers is told to its editor', async (t)
 })
 
 t.test(
-  'text of an editor at another process moves along, rescued by that process or, after it has left, by this',
+  'text of an editor at another process moves along, put there by that process or, if it has left unheard, by this',
   (t) => {
-    const body = normalised({ type: 'doc', content: [paragraph(1, 'one'), paragraph(2, 'two')] })
-    const moved = (change: (rescue: TextRescue) => void) => {
+    const one = paragraph(1, 'one')
+    const list = bulletList(3, listItem(10, 'one'))
+    const other = 'other'
+    const moved = (steps: ('typed' | 'moved' | 'left' | 'heard' | 'joined')[], first = one) => {
+      const body = normalised({ type: 'doc', content: [first, paragraph(2, 'two')] })
       const state = deriveState(body)
       const [live, mover, typist] = [openState(state), openState(state), openState(state)]
-      const sourceOf = (origin: unknown) => (origin === 'mover' ? 'editor' : { process: 'other' })
-      const rescue = new TextRescue(live, { sourceOf, origin: 'rescue' })
-      rescue.peerJoined('other')
+      const asked: string[] = []
+      const sourceOf = (origin: unknown) => (origin === 'mover' ? 'editor' : { process: other })
+      const onAwaited = (process: string) => asked.push(process)
+      const rescue = new TextRescue(live, { sourceOf, origin: 'rescue', onAwaited })
+      rescue.peerJoined(other)
       const element = bodyFragment(typist).get(0) as Y.XmlElement
-      ;(element.get(0) as Y.XmlText).insert(3, ' typed')
-      rescue.apply(Y.encodeStateAsUpdate(typist, Y.encodeStateVector(live)), 'typist')
-      change(rescue)
+      const item = first === list && writeNode(listItem(20, ' typed'))
+      if (item) element.insert(1, [item])
+      else (element.get(0) as Y.XmlText).insert(3, ' typed')
       const fragment = bodyFragment(mover)
-      const copy = writeNode(paragraph(1, 'one'))
       mover.transact(() => {
         fragment.delete(0, 1)
-        fragment.insert(1, [copy])
+        fragment.insert(1, [writeNode(first)])
       })
-      rescue.apply(Y.encodeStateAsUpdate(mover, Y.encodeStateVector(live)), 'mover')
+      const [typed, move] = [typist, mover].map((doc) => Y.encodeStateAsUpdate(doc, Y.encodeStateVector(live)))
+      for (const step of steps) {
+        if (step === 'typed') rescue.apply(typed as Uint8Array, 'typist')
+        if (step === 'moved') rescue.apply(move as Uint8Array, 'mover')
+        if (step === 'heard') rescue.peerHeard(other)
+        if (step === 'left') rescue.peerLeft(other)
+        if (step === 'joined') rescue.peerJoined(other)
+      }
       rescue.close()
-      return allText({ type: 'doc', content: readDocument(bodyFragment(live)).document.content ?? [] })
+      const text = allText({ type: 'doc', content: readDocument(bodyFragment(live)).document.content ?? [] })
+      return [text, ...asked]
     }
-    t.equal(
-      moved(() => {}),
-      'twoone',
-      'the other process puts its text there',
-    )
-    t.equal(
-      moved((rescue) => rescue.peerLeft('other')),
-      'twoone typed',
-    )
-    const back = (rescue: TextRescue) => {
-      rescue.peerLeft('other')
-      rescue.peerJoined('other')
-    }
-    t.equal(moved(back), 'twoone', 'not twice')
+    t.strictSame(moved(['typed', 'moved']), ['twoone', other], 'the other process puts its text there')
+    t.strictSame(moved(['typed', 'left', 'moved']), ['twoone typed'])
+    t.strictSame(moved(['typed', 'left', 'joined', 'moved']), ['twoone', other], 'not twice')
+    t.strictSame(moved(['typed', 'moved', 'left']), ['twoone typed', other])
+    t.strictSame(moved(['moved', 'typed', 'left']), ['twoone typed', other], 'typed before the process had heard')
+    t.strictSame(moved(['moved', 'left', 'typed', 'left']), ['twoone typed', other], 'from a process that is gone')
+    t.strictSame(moved(['typed', 'moved', 'left'], list), ['twoone typed', other], 'an item that came into a list')
+    t.strictSame(moved(['typed', 'moved', 'heard', 'left']), ['twoone', other], 'the other process has put it there')
     t.end()
   },
 )

@@ -112,7 +112,7 @@ t.test('somebody whose update takes too long is not tried again for a while, and
   const updates = updatesOf(editor)
   bodyFragment(editor).insert(0, writeNodes([p('still typing')]))
   await applied({ doc, admit }, updates[0] as Uint8Array)
-  await applied({ doc, admit: (update) => admit(update, 'another user') }, sideBySide(3, 30))
+  await applied({ doc, admit }, sideBySide(3, 30), 'another user')
   t.equal(trials(), 2)
 })
 
@@ -123,8 +123,19 @@ t.test('somebody whose small updates take long is tried, and others are not', as
   for (; client < 50 && trials() === 0; client += 1) await applied({ doc, admit }, sideBySide(client, 9))
   t.equal(trials(), 1)
   t.ok(client > 3)
-  await applied({ doc, admit: (update) => admit(update, 'another user') }, sideBySide(client, 9))
+  await applied({ doc, admit }, sideBySide(client, 9), 'another user')
   t.equal(trials(), 1)
+})
+
+t.test('somebody who leaves before an update is applied does not pay for the work of the next', async (t) => {
+  const { doc, admit, trials } = opened([])
+  await admit(sideBySide(2, 1), 'a user who leaves')
+  const before = process.threadCpuUsage().user
+  doc.transact(() => {
+    while (process.threadCpuUsage().user - before < 600_000);
+  })
+  await applied({ doc, admit }, sideBySide(2, 1), 'a user who leaves')
+  t.equal(trials(), 0)
 })
 
 for (const [name, family] of Object.entries(updateFamilies)) {
@@ -137,11 +148,11 @@ for (const [name, family] of Object.entries(updateFamilies)) {
 // The most milliseconds of processor time for an update. A trial may take a second, and machines differ.
 const mostMs = 4000
 
-type Opened = { doc: Y.Doc; admit: (update: Uint8Array) => Promise<unknown> }
+type Opened = Pick<ReturnType<typeof opened>, 'doc' | 'admit'>
 
-async function applied({ doc, admit }: Opened, update: Uint8Array): Promise<void> {
-  if ((await admit(update)) === null) throw new Error('The update was sent away')
-  Y.applyUpdate(doc, update)
+async function applied({ doc, admit }: Opened, update: Uint8Array, userId = 'a user'): Promise<void> {
+  if ((await admit(update, userId)) === null) throw new Error('The update was sent away')
+  Y.applyUpdate(doc, update, { source: 'connection', connection: connectionOf(doc, userId) })
 }
 
 async function appliedOrRefused(t: Test, { doc, admit }: Opened, update: Uint8Array): Promise<void> {
@@ -171,11 +182,19 @@ function opened(blocks: ReturnType<typeof paragraphs>, whileTried = () => {}) {
       return work()
     },
   })
-  const admit = (update: Uint8Array, userId = 'a user') => {
-    const connection = { document: doc, context: { editor: { userId, workspaceId: 'a workspace' } } }
-    return gate.admit(connection as Connection<ConnectionContext>, update)
-  }
+  const admit = (update: Uint8Array, userId = 'a user') => gate.admit(connectionOf(doc, userId), update)
   return { doc, admit, trials: () => trials }
+}
+
+const connections = new WeakMap<Y.Doc, Map<string, Connection<ConnectionContext>>>()
+
+/** The connection of a user to a document, as far as the gate needs it. */
+function connectionOf(doc: Y.Doc, userId: string): Connection<ConnectionContext> {
+  const ofDocument = connections.get(doc) ?? new Map<string, Connection<ConnectionContext>>()
+  connections.set(doc, ofDocument)
+  const connection = { document: doc, context: { editor: { userId, workspaceId: 'a workspace' } } }
+  ofDocument.set(userId, ofDocument.get(userId) ?? (connection as Connection<ConnectionContext>))
+  return ofDocument.get(userId) as Connection<ConnectionContext>
 }
 
 function updatesOf(doc: Y.Doc): Uint8Array[] {
