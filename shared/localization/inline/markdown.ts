@@ -78,7 +78,10 @@ function write(contents: readonly Tagged[]): string[] {
     const context = { warnings: new Map(), blockId: null, labels: null, isLast: false, place: 'heading' } as const
     return [{ type: 'paragraph' as const, children: exportInline(content, context) }]
   })
-  return writeFlow(paragraphs.map((nodes) => ({ nodes, after: null })))
+  return writeFlow(
+    paragraphs.map((nodes) => ({ nodes, after: null })),
+    null,
+  )
 }
 
 // This sign is put before a text that is parsed. It keeps the beginning of the text (a number and a dot, a hash, raw
