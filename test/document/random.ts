@@ -86,6 +86,23 @@ const words = fc.constantFrom(
     '"',
     "'",
   ],
+  ...[
+    '$5',
+    '$HOME',
+    'www.',
+    '[[',
+    ']]',
+    '\n',
+    '\u000b',
+    '\u0001',
+    '、',
+    '（',
+    '）',
+    '重要',
+    '**（',
+    '을',
+    '<img src="x">',
+  ],
 )
 
 /** A text full of characters that Markdown could mistake for syntax. */
@@ -143,9 +160,12 @@ const html = fc.constantFrom(
   'no html',
   '<!--',
   '<img\n  a>',
+  '<img src="x">',
+  '<center>',
+  '<!-- -->',
 )
 const label = fc.constantFrom('1', 'note', 'ü', 'a b', 'Ab')
-const latex = fc.constantFrom('x^2', 'a$b', '$c', 'a|b', '\\|x\\|', '$', ' x ', 'a\nb', '\\frac{a}{b}')
+const latex = fc.constantFrom('5\\$', 'x^2', 'a$b', '$c', 'a|b', '\\|x\\|', '$', ' x ', 'a\nb', '\\frac{a}{b}')
 
 const inline: fc.Arbitrary<BodyNode> = fc
   .tuple(

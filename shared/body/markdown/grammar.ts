@@ -40,17 +40,19 @@ export function mayCloseMath(before: string, after: string): boolean {
   return !/(?:^|\s|"|\s')$/.test(before) && !/[\p{L}\p{N}$({]/u.test(after)
 }
 
-// Scripts without spaces between words and their punctuation; besides, what cannot be written as a character reference:
-// halves of surrogate pairs, control characters and noncharacters.
+// Scripts without spaces between words and their punctuation; besides, what no character reference can stand for: halves
+// of surrogate pairs, control characters and noncharacters.
 const anyLetter =
-  /[\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Bopo}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}\uff00-\uffef\ud800-\udfff\0-\x08\v\x0e-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff]/u
+  /[\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Bopo}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}\uff00-\uffef\p{Cs}\p{Cc}\ufdd0-\ufdef\ufffe\uffff]/u
 
 /**
  * True for a character beside which a mark may begin and end, whatever is on the other side of the sign. CommonMark
  * reads no mark between punctuation and a letter, as in `**重要（とても）**です`, because it expects spaces between words.
  */
 export function isBesideAnyLetter(code: Code): boolean {
-  return code !== null && code >= 0 && anyLetter.test(String.fromCharCode(code))
+  return code !== null && code > 13
+    ? anyLetter.test(String.fromCharCode(code))
+    : code === 11 || (code !== null && code >= 0 && code < 9)
 }
 
 /** A construct of marks that also reads marks beside these characters. */

@@ -81,15 +81,15 @@ function markPhrasing(parent: Parents, place: Place, labels: Labels): void {
   const line: Line = { text: '', kinds: '', texts: [], hasMarks: false, found: new Set() }
   flatten(parent, line, 't')
   if (!/[!-/:-@[-`{-~]/.test(line.text)) return
-  line.text = withUnknown(line.text, parent.type === 'paragraph')
   markLineStarts(line, place)
+  markAddresses(line)
+  line.text = withUnknown(line.text, parent.type === 'paragraph')
   markDelimiters(line)
   markBrackets(line, labels)
   markCode(line)
   markMath(line)
   markHighlights(line)
   markTags(line)
-  markAddresses(line)
   if (line.found.size === 0) return
   const found = [...line.found].sort((a, b) => a - b)
   let next = 0
@@ -140,20 +140,20 @@ function withUnknown(text: string, hasLines: boolean): string {
   const hidden = (characters: string) => unknown.repeat(characters.length)
   return text
     .replace(/(?<=\ufffc)[^\p{P}\p{S}]|[^\p{P}\p{S}](?=\ufffc)/gu, hidden)
-    .replace(hasLines ? /(?<=^|\s)\s|\s(?=\s|$)/g : /(?<=^|\s)\s|\s(?=\s|$)|\n/g, hidden)
+    .replace(hasLines ? /(?<=^|\s)\s|\s(?=\s|$)|\r/g : /(?<=^|\s)\s|\s(?=\s|$)|[\r\n]/g, hidden)
 }
 
 // What makes a block at the start of a line, or continues one: headings, items, quotes, rules, fences, raw HTML and
 // footnotes, and below a first line the underline of a heading or the delimiter row of a table.
 const lineStart = new RegExp(
   `(?<=\n)(?:${[
-    '#(?=#{0,5}(?:[\\s\ufffc]|$))',
-    '(?:\\d{1,9}[.)]|[+*-])(?=[\\s\ufffc]|$)',
+    '#(?=#{0,5}(?:[\\s]|$))',
+    '(?:\\d{1,9}[.)]|[+*-])(?=[\\s]|$)',
     '>',
-    '([*_-])(?:[ \\t\ufffc]*\\1){2,}[ \\t\ufffc]*(?=\n|$)',
-    '(?<=[^]\n)[=|:-][=|:\\t\ufffc -]*(?=\n|$)',
+    '([*_-])(?:[ \\t]*\\1){2,}[ \\t]*(?=\n|$)',
+    '(?<=[^]\n)[=|:-][=|:\\t -]*(?=\n|$)',
     '`{3,}(?=[^`\n]*(?:\n|$))|~{3,}',
-    '\\${2,}(?=[^$\n]*(?:\n|$))',
+    '\\$\\$+(?=[^$\n]*(?:\n|$))',
     '<(?=[A-Za-z/!?])',
     '\\[(?=\\^[^\\]\\s]+\\]:)',
   ].join('|')})`,
@@ -162,8 +162,8 @@ const lineStart = new RegExp(
 // What is read at the start of a block alone: a definition, the box of a task and the marker of a callout.
 const blockStart = {
   line: /^\[[^\]]*\]:/,
-  item: /^\[(?:[^\]]*\]:|[\sxX\ufffc]\](?:[\s\ufffc]|$))/,
-  quote: /^\[(?:[^\]]*\]:|!(?:note|tip|important|warning|caution)\][ \t\ufffc]*(?:\n|$))/i,
+  item: /^\[(?:[^\]]*\]:|[\sxX]\](?:[\s]|$))/,
+  quote: /^\[(?:[^\]]*\]:|!(?:note|tip|important|warning|caution)\][ \t]*(?:\n|$))/i,
 }
 
 function markLineStarts(line: Line, place: Place): void {
