@@ -233,7 +233,8 @@ function markBrackets(line: Line, labels: Labels): void {
         const isFootnote = text[at + 1] === '^' && labels?.has(text.slice(at + 2, index).toLowerCase()) !== false
         if (!isLink && !isFootnote) continue
         add(line, at)
-        if (kinds[at] === 'l') add(line, index)
+        // Another bracket before it would take its place.
+        if (kinds[at] === 'l' || open.length > 0) add(line, index)
       }
     }
   }
