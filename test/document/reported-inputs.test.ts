@@ -19,6 +19,7 @@ const kept = [
   'PATH is $HOME/bin:$PATH here',
   'the [$http service](https://ex.org/$http)',
   '[a$b](c$d) e',
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a shell
   '${a}/${b}',
   '"$@" "$*"',
   '$(pwd)/$(date)',
