@@ -110,7 +110,7 @@ t.test('prices stay text, formulas and highlights are read, and none of them tur
     reads(literal, p(literal))
     writes(`${literal}\n`, p(literal))
   }
-  writes('US\\$5–CA$\n', p('US$5–CA$'))
+  writes('\\$5–CA)$\n', p('$5–CA)$'))
   writes('\\$a **b$**\n', p('$a ', text('b$', 'bold')))
   writes('\\==a==\n', p('==a=='))
   t.strictSame(fromMarkdown('==a== $b$').warnings, [])

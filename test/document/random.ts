@@ -8,6 +8,7 @@ const words = fc.constantFrom(
   ...['$', '$$', '$$x$$', '$a$', '$ ', '5', '==', '==a==', 'b==', '[^1]', '[!NOTE]', '[ ] ', '[x]', ':'],
   ...['https://x.org', 'www.x.org', 'a@b.co', '<b>', '</b>', '<!--', '-->', '<!-- block=x -->', '<br>', '<u>', '```'],
   ...['~~~', '\t', '\u00a0', '\ufeff', '\r', 'é', '漢', '👩‍👩‍👧', '\u200b', '\u2028', '"', "'"],
+  ...['$5', '$HOME', 'www.', '[[', ']]', '\n', '\u000b', '\u0001', '、', '（', '）', '重要', '**（', '을', '<img src="x">'],
 )
 
 /** A text full of characters that Markdown could mistake for syntax. */
@@ -45,10 +46,10 @@ const picture = fc.record({
 })
 const html = fc.constantFrom(
   ...['<b>', '</b>', '<span class="x">', '<!-- c -->', '<x y="|">', '<x y="a$">', '<x y="==">', '<div>', '</u>', '<u>'],
-  ...['no html', '<!--', '<img\n  a>'],
+  ...['no html', '<!--', '<img\n  a>', '<img src="x">', '<center>', '<!-- -->'],
 )
 const label = fc.constantFrom('1', 'note', 'ü', 'a b', 'Ab')
-const latex = fc.constantFrom('x^2', 'a$b', '$c', 'a|b', '\\|x\\|', '$', ' x ', 'a\nb', '\\frac{a}{b}')
+const latex = fc.constantFrom('5\\$', 'x^2', 'a$b', '$c', 'a|b', '\\|x\\|', '$', ' x ', 'a\nb', '\\frac{a}{b}')
 
 const inline: fc.Arbitrary<BodyNode> = fc
   .tuple(

@@ -57,10 +57,11 @@ export const literal: readonly Sample[] = [
   '++a++',
   '{.class}',
   '@name and #tag',
+  '[[toc]]',
+  '$HOME/bin:$PATH',
 ]
   .map((read) => same(read, 'paragraph'))
   .concat([
-    { read: '[[toc]]', becomes: ['paragraph'], written: '\\[\\[toc]]' },
     { read: '\\$x\\$', becomes: ['paragraph'], written: '\\$x$' },
     { read: '\\==a==', becomes: ['paragraph'], written: '\\==a==' },
   ])
@@ -99,8 +100,9 @@ footnotes and callouts, besides math and YAML frontmatter. What is written is re
 sample shows a line end as \`⏎\`.`
 
 const staysText = `These look like markup and stay text. Inline math between single dollars has no white space just inside
-them, no digit right after the closing dollar, and stands on one line. A highlight needs a word right behind the first
-\`==\` and right before the second one. A text that would be read otherwise is escaped when it is written.`
+them, no letter, digit or dollar right outside them, and stands on one line; links, images and code come first. A highlight needs a word right behind the first
+\`==\` and right before the second one. A text that would be read otherwise is escaped when it is written, and
+nothing else is.`
 
 const limits = `**Raw HTML** is kept as it is and never executed; pages and the HTML format show it sanitised. \`<u>\`, \`<sub>\`,
 \`<sup>\` and \`<mark>\` without attributes are marks when they come in pairs, \`<br>\` is a break, and \`<details>\` with a

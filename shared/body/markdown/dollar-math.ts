@@ -1,4 +1,12 @@
-import type { Code, Construct, Event, Extension, Tokenize } from './grammar.ts'
+import {
+  type Code,
+  type Construct,
+  type Event,
+  type Extension,
+  mayCloseMath,
+  mayOpenMath,
+  type Tokenize,
+} from './grammar.ts'
 
 const dollar = 36
 const backslash = 92
@@ -9,10 +17,11 @@ const fence = 'mathTextSequence' as Event[1]['type']
 const content = 'mathTextData' as Event[1]['type']
 
 /**
- * Reads inline math between single dollars by GitHub's rule. There is no white space just inside the dollars and no
- * digit right behind the closing dollar. All math is on one line. A dollar within the math is written `\$`. The tokens
- * are those of `micromark-extension-math`, which reads math between two or more dollars. The time is linear in the
- * text, because the search for a closing dollar ends at the next dollar.
+ * Reads inline math between single dollars by GitHub's rule. There is no white space just inside the dollars, and no
+ * letter, digit or dollar right outside them. All math is on one line. Links, images and code come first, so math holds
+ * no half of one. A dollar within the math is written `\$`. The tokens are those of `micromark-extension-math`, which
+ * reads math between two or more dollars. The time is linear in the text, because the search for a closing dollar ends
+ * at the next dollar.
  */
 export const dollarMath: Extension = {
   text: {
@@ -26,8 +35,12 @@ export const dollarMath: Extension = {
   },
 }
 
-function tokenize(...[effects, ok, nok]: Parameters<Tokenize>): ReturnType<Tokenize> {
-  let last: Code = null
+function tokenize(
+  this: ThisParameterType<Tokenize>,
+  ...[effects, ok, nok]: Parameters<Tokenize>
+): ReturnType<Tokenize> {
+  const before = signOf(this.previous)
+  let latex = ''
   return open
 
   function open(code: Code) {
@@ -39,24 +52,27 @@ function tokenize(...[effects, ok, nok]: Parameters<Tokenize>): ReturnType<Token
   }
 
   function first(code: Code) {
-    if (isSpace(code) || code === dollar) return nok(code)
+    if (!mayOpenMath(before, signOf(code))) return nok(code)
     effects.enter(content)
     return data(code)
   }
 
   function data(code: Code): ReturnType<typeof nok> {
     if (isLineEnd(code)) return nok(code)
-    if (code === dollar) return isSpace(last) ? nok(code) : close(code)
-    effects.consume(code)
-    last = code
+    if (code === dollar) return close(code)
+    consume(code)
     return code === backslash ? escaped : data
   }
 
   function escaped(code: Code) {
     if (isLineEnd(code)) return nok(code)
-    effects.consume(code)
-    last = code
+    consume(code)
     return data
+  }
+
+  function consume(code: Code) {
+    effects.consume(code)
+    latex += signOf(code)
   }
 
   function close(code: Code) {
@@ -69,19 +85,21 @@ function tokenize(...[effects, ok, nok]: Parameters<Tokenize>): ReturnType<Token
   }
 
   function after(code: Code) {
-    return code === dollar || isDigit(code) ? nok(code) : ok(code)
+    return mayCloseMath(latex.slice(-2), signOf(code)) && !holdsHalf(latex) ? ok(code) : nok(code)
   }
+}
+
+// True for math that would hold one end of a link or of code.
+function holdsHalf(latex: string): boolean {
+  const unpaired = latex.replace(/\[[^[\]]*\]/g, '')
+  return unpaired.includes('](') || (latex.match(/`/g)?.length ?? 0) % 2 === 1
+}
+
+function signOf(code: Code): string {
+  return code === null ? '' : code < 0 ? ' ' : String.fromCharCode(code)
 }
 
 // Codes below -2 are line endings. The codes -2 and -1 stand for a tab.
 function isLineEnd(code: Code): boolean {
   return code === null || code < -2
-}
-
-function isSpace(code: Code): boolean {
-  return code === null || code < 0 || /\s/.test(String.fromCharCode(code))
-}
-
-function isDigit(code: Code): boolean {
-  return code !== null && code >= 48 && code <= 57
 }

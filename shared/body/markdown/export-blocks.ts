@@ -1,4 +1,4 @@
-import type { BlockContent, PhrasingContent, RootContent } from 'mdast'
+import type { BlockContent, Paragraph, PhrasingContent, RootContent } from 'mdast'
 import type { BodyNode } from '../document.ts'
 import {
   type ExportContext,
@@ -79,7 +79,8 @@ function exportParagraph(node: BodyNode, context: ExportContext): RootContent[] 
     return []
   }
   const [only] = node.content
-  if (context.place !== 'listHead' && node.content.length === 1 && only?.type === 'inlineImage' && !only.marks) {
+  const isHead = context.place === 'listHead' || context.place === 'task'
+  if (!isHead && node.content.length === 1 && only?.type === 'inlineImage' && !only.marks) {
     warn(context, 'node_simplified', 'A paragraph of one image alone is read back as an image block.')
   }
   return [{ type: 'paragraph', children: exportInline(node.content, context) }]
@@ -92,7 +93,7 @@ function exportCallout(node: BodyNode, context: ExportContext): RootContent[] {
     const head: BlockContent = { type: 'paragraph', children: [{ type: 'html', value: marker }] }
     return [{ type: 'blockquote', children: [head, ...exportFlow(node.content, context)] }]
   }
-  const within = inside(context, first, 'nested')
+  const within = inside(context, first, 'callout')
   warnAlignment(first, within)
   const lead: PhrasingContent = { type: 'html', value: `${marker}\n` }
   const head: BlockContent = { type: 'paragraph', children: [lead, ...exportInline(first.content, within)] }
@@ -117,9 +118,15 @@ function exportItem(item: BodyNode, context: ExportContext) {
   const children = [...exportItemHead(head, { after: after[0], checked, context: own }), ...after]
   const [first, second, ...others] = children
   const isTight =
-    others.length === 0 && (second === undefined || (first?.type === 'paragraph' && second.type === 'list'))
+    others.length === 0 &&
+    (second === undefined || (first?.type === 'paragraph' && second.type === 'list' && !isBreak(first)))
   const hasHead = head?.content !== undefined
   return { type: 'listItem' as const, spread: !isTight, checked: hasHead ? checked : null, children }
+}
+
+// A break alone is written as a tag, which would be a block of raw HTML up to the next blank line.
+function isBreak({ children: [only, ...others] }: Paragraph): boolean {
+  return only?.type === 'html' && others.length === 0
 }
 
 type ItemHead = { after: BlockContent | undefined; checked: boolean | null; context: ExportContext }
@@ -127,7 +134,8 @@ type ItemHead = { after: BlockContent | undefined; checked: boolean | null; cont
 // In a body each item begins with a paragraph; in Markdown an item may begin with any block. So an empty paragraph
 // before another block needs no Markdown.
 function exportItemHead(head: BodyNode | undefined, { after, checked, context }: ItemHead): BlockContent[] {
-  if (head?.content !== undefined) return exportBlock(head, { ...context, place: 'listHead' }) as BlockContent[]
+  if (head?.content !== undefined)
+    return exportBlock(head, { ...context, place: checked === null ? 'listHead' : 'task' }) as BlockContent[]
   if (head !== undefined) warnAlignment(head, inside(context, head, 'nested'))
   if (checked !== null) {
     return [{ type: 'paragraph', children: [{ type: 'html', value: checked ? '[x]' : '[ ]' }] }]

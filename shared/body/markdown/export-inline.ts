@@ -1,7 +1,14 @@
 import type { PhrasingContent } from 'mdast'
 import type { BlockNode, BodyNode, Mark, Warning, WarningCode } from '../document.ts'
 import { type Leaf, nestMarks, sameMark, sameMarks } from '../marks.ts'
-import { indentInlineHtml, isHtmlInline, isLineBreak, opensHtmlBlock } from './html-syntax.ts'
+import {
+  continuesParagraph,
+  indentInlineHtml,
+  isHtmlInline,
+  isLineBreak,
+  mathSeparator,
+  opensHtmlBlock,
+} from './html-syntax.ts'
 import { marksAcrossCode, type Neighbour } from './marks-across-code.ts'
 
 /**
@@ -19,7 +26,8 @@ export type ExportContext = {
   /** True for the last block of its container. At the top level the whole text is the container. */
   isLast: boolean
   inFootnote?: boolean
-  place: 'top' | 'first' | 'nested' | 'listHead' | 'cell' | 'heading'
+  /** `task` is the first paragraph of a task, and `callout` that of a callout. */
+  place: 'top' | 'first' | 'nested' | 'listHead' | 'task' | 'callout' | 'cell' | 'heading'
 }
 
 /** Reports a loss once for each block and wording. */
@@ -87,10 +95,11 @@ const markWriters: { [type: string]: Wrap } = {
   subscript: tags('sub'),
   superscript: tags('sup'),
   highlight: tags('mark'),
-  link: (children, { attrs }) =>
-    [
-      { type: 'link', url: String(attrs?.href), title: attrs?.title == null ? null : String(attrs.title), children },
-    ] as PhrasingContent[],
+  link: (children, { attrs }) => {
+    const [url, title] = [String(attrs?.href), attrs?.title == null ? null : String(attrs.title)]
+    const content = isAutolink(children, url, title) ? children : [emptyText, ...children]
+    return [{ type: 'link', url, title, children: content } as PhrasingContent]
+  },
 }
 const wrapOrder = Object.keys(markWriters)
 
@@ -100,12 +109,26 @@ export function exportImage(node: BodyNode, context: ExportContext): PhrasingCon
     warn(context, 'attrs_dropped', 'The size of an image is left out.')
   }
   const title = node.attrs?.title
+  const alt = escapedText(node, 'alt')
+  const children = [emptyText, { type: 'text', value: alt }]
   return {
     type: 'image',
     url: escapedText(node, 'src'),
-    alt: escapedText(node, 'alt'),
+    alt,
     title: title == null ? null : String(title),
-  }
+    children,
+  } as PhrasingContent
+}
+
+// Keeps remark from writing an address alone in angle brackets, which it does with a link that holds only a text.
+const emptyText: PhrasingContent = { type: 'text', value: '' }
+
+// True for a link that can be written as its address in angle brackets. A bar would separate cells there.
+function isAutolink(children: PhrasingContent[], url: string, title: string | null): boolean {
+  const [only, ...others] = children
+  if (only?.type !== 'text' || others.length > 0 || title !== null || /[\0- <>|\u007f]/.test(url)) return false
+  if (only.value === url) return /^[a-z][+\-.a-z]+:/i.test(url)
+  return `mailto:${only.value}` === url && /^[\w.!#$%&'*+/=?^`{}~-]+@[a-z\d-]+(?:\.[a-z\d-]+)+$/i.test(only.value)
 }
 
 /** The text of a string attribute; an empty text when the attribute is null. */
@@ -211,20 +234,34 @@ function fitsLineBreak({ leaves, siblings, index, context }: LeafContext): boole
 
 function htmlInline(node: BodyNode, { leaves, siblings, index, context }: LeafContext): PhrasingContent {
   const html = escapedText(node, 'html')
-  // A tag inside a mark does not start its line, because the sign of the mark comes before it.
-  const startsLine = leaves.length === 0 && !node.marks?.some((mark) => Object.hasOwn(markWriters, mark.type))
-  const endsLine = !/^[^\n]*[^\s]/.test(siblings[index + 1]?.text ?? (siblings[index + 1] ? 'x' : ''))
-  const isBlock = startsLine && opensHtmlBlock(html, endsLine)
   const isCell = context.place === 'cell'
   const isLine = isCell || context.place === 'heading'
-  const fits = !html.includes('\r') && !(isLine && html.includes('\n')) && !(isCell && html.includes('\\|'))
+  const fitsLine = !(isLine && html.includes('\n'))
+  const isBlock = leaves.length === 0 && startsBlock(html, siblings, context)
+  const fits = !html.includes('\r') && fitsLine && !(isCell && html.includes('\\|'))
   if (!isBlock && fits && isHtmlInline(html)) {
+    if (html === mathSeparator && isMath(siblings[index - 1]) && isMath(siblings[index + 1]))
+      warn(context, 'node_simplified', 'A comment that also separates math is left out.')
     if (markTag.test(html))
       warn(context, 'node_simplified', 'A raw tag that also stands for a mark may come back as one.')
     return { type: 'html', value: isCell ? escapeBars(html) : indentInlineHtml(html) }
   }
   warn(context, 'node_simplified', 'Inline HTML that Markdown would not read back is written as text.')
   return { type: 'text', value: html }
+}
+
+// True for a tag that the parser would read as the beginning of a block. Only at the start of a line it can be one, not
+// behind the sign of a mark, a heading or a task, nor in a cell.
+function startsBlock(html: string, [first, second, ...others]: BodyNode[], { place }: ExportContext): boolean {
+  if (first?.marks?.some((mark) => Object.hasOwn(markWriters, mark.type))) return false
+  if (place === 'cell' || place === 'task') return false
+  if (place === 'heading' && ![second, ...others].some((node) => node?.text?.includes('\n'))) return false
+  if (place === 'callout') return !continuesParagraph(html)
+  return opensHtmlBlock(html, !/^[^\n]*[^\s]/.test(second?.text ?? (second ? 'x' : '')))
+}
+
+function isMath(node: BodyNode | undefined): boolean {
+  return node?.type === 'inlineMath'
 }
 
 function inlineCode(value: string, context: ExportContext): PhrasingContent {
@@ -239,12 +276,14 @@ function inlineMath(node: BodyNode, { leaves, context }: LeafContext): PhrasingC
   if (/[\r\n]/.test(latex)) warn(context, 'node_simplified', 'Line ends within inline math become spaces.')
   const value = oneLine(latex)
   const before = leaves.at(-1)
-  // The closing dollar of one math and the opening dollar of the next would be read as `$$`. So the second math is
-  // written as text.
-  const touches = before?.node.type === 'inlineMath' && sameMarks(before.marks as Mark[], writtenMarks(node))
-  if (touches || /^$|^\s|\s$|^\$|\$$/.test(value) || (context.place === 'cell' && value.includes('\\|'))) {
+  if (/^$|^\s|\s$/.test(value) || (context.place === 'cell' && value.includes('\\|'))) {
     warn(context, 'node_simplified', 'Inline math that Markdown cannot hold here is written as text.')
     return latex === '' ? null : { type: 'text', value: latex }
+  }
+  // The closing dollars of one math and the opening dollars of the next would be read as one sign.
+  const marks = writtenMarks(node)
+  if (before?.node.type === 'inlineMath' && sameMarks(before.marks as Mark[], marks)) {
+    leaves.push({ node: { type: 'html', value: mathSeparator }, marks })
   }
   return { type: 'inlineMath', value: context.place === 'cell' ? escapeBars(value) : value } as PhrasingContent
 }

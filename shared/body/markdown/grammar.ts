@@ -26,3 +26,55 @@ export type Event = Tokenizer['events'][number]
 export function isWordCharacter(code: Code): boolean {
   return code !== null && code > 0 && /[^\s\p{P}\p{S}]/u.test(String.fromCharCode(code))
 }
+
+/** True if a dollar between these characters may begin math by GitHub's rule. */
+export function mayOpenMath(before: string, after: string): boolean {
+  return !/[\p{L}\p{N}]/u.test(before) && /[^\s$]/.test(after)
+}
+
+/**
+ * True if a dollar behind these two characters, and before `after`, may end math by GitHub's rule. A quotation mark
+ * behind white space begins a quotation, as in `"$@" "$*"`, and a double one never ends math.
+ */
+export function mayCloseMath(before: string, after: string): boolean {
+  return !/(?:^|\s|"|\s')$/.test(before) && !/[\p{L}\p{N}$({]/u.test(after)
+}
+
+// Scripts without spaces between words and their punctuation; besides, what no character reference can stand for: halves
+// of surrogate pairs, control characters and noncharacters.
+const anyLetter =
+  /[\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Bopo}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}\uff00-\uffef\p{Cs}\p{Cc}\ufdd0-\ufdef\ufffe\uffff]/u
+
+/**
+ * True for a character beside which a mark may begin and end, whatever is on the other side of the sign. CommonMark
+ * reads no mark between punctuation and a letter, as in `**重要（とても）**です`, because it expects spaces between words.
+ */
+export function isBesideAnyLetter(code: Code): boolean {
+  return code !== null && code > 13
+    ? anyLetter.test(String.fromCharCode(code))
+    : code === 11 || (code !== null && code >= 0 && code < 9)
+}
+
+/** A construct of marks that also reads marks beside these characters. */
+export function besideAnyLetter(construct: Construct): Construct {
+  return {
+    ...construct,
+    tokenize(effects, ok, nok) {
+      const before = this.previous
+      const settle: typeof ok = (code) => {
+        const sequence = this.events.at(-1)?.[1] as { _open?: boolean; _close?: boolean }
+        if (isBesideAnyLetter(before) || isBesideAnyLetter(code)) {
+          if (!isSpace(code)) sequence._open = true
+          if (!isSpace(before)) sequence._close = true
+        }
+        return ok(code)
+      }
+      return construct.tokenize.call(this, effects, settle, nok)
+    },
+  }
+}
+
+/** True for white space, the start and the end of a text. Negative codes stand for line endings and tabs. */
+function isSpace(code: Code): boolean {
+  return code === null || code < 0 || (!isBesideAnyLetter(code) && /\s/.test(String.fromCharCode(code)))
+}

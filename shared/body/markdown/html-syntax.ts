@@ -62,6 +62,9 @@ export function indentInlineHtml(html: string): string {
   return html.replace(/\n(?=[ \t])/g, '\n   ')
 }
 
+/** A comment that is written between two formulas side by side, and not read. */
+export const mathSeparator = '<!-- -->'
+
 /** True for a tag that is read as a hardBreak. */
 export function isLineBreak(html: string): boolean {
   return lineBreak.test(html)
@@ -109,7 +112,7 @@ function firstTokenEnd(tokenizer: Tokenizer, { text, type }: { text: string; typ
  * line that begins with white space counts as indented by four columns or more. A line that could be the delimiter row
  * of a table never belongs to the paragraph. The time is linear in the line.
  */
-function continuesParagraph(line: string): boolean {
+export function continuesParagraph(line: string): boolean {
   if (/^[ \t]/.test(line)) return /[^ \t]/.test(line)
   return line !== '' && !isDelimiterRow(line) && !beginnings.some((beginning) => beginning.test(line))
 }

@@ -1,4 +1,4 @@
-import type { List, ListItem, Paragraph, RootContent, Table } from 'mdast'
+import type { List, ListItem, Paragraph, RootContent, Table, TableRow } from 'mdast'
 import { maximumNodes } from '../body-limits.ts'
 import type { BodyNode } from '../document.ts'
 import { isLineBreak } from './html-syntax.ts'
@@ -168,10 +168,20 @@ function leadOf(head: RootContent | undefined, { item, ordered, isBare, within }
   if (isBare) return { type: 'paragraph' }
   if (head?.type === 'html' && isLineBreak(head.value)) return { type: 'paragraph', content: [{ type: 'hardBreak' }] }
   if (head?.type !== 'paragraph') return null
-  const content = importInline(head.children, within)
-  const box: BodyNode[] =
-    ordered && item.checked != null ? [{ type: 'text', text: item.checked ? '[x] ' : '[ ] ' }] : []
-  return { type: 'paragraph', content: [...box, ...content] }
+  if (item.checked == null) return { type: 'paragraph', content: importInline(head.children, within) }
+  const start = head.position?.start.offset ?? 0
+  if (ordered) {
+    // The parser moves the start of a paragraph behind the box if text follows.
+    const box = within.source.startsWith('[', start) ? start : start - 4
+    const text = within.source.slice(box, box + 4)
+    return { type: 'paragraph', content: [{ type: 'text', text }, ...importInline(head.children, within)] }
+  }
+  // All white space behind the box belongs to the box. White space that is written as a reference is text.
+  const [first, ...others] = head.children
+  if (first?.type !== 'text') return { type: 'paragraph', content: importInline(head.children, within) }
+  const [written] = /^[ \t]*/.exec(within.source.slice(start)) ?? ['']
+  const value = first.value.startsWith(written) ? first.value.slice(written.length) : first.value
+  return { type: 'paragraph', content: importInline([{ ...first, value }, ...others], within) }
 }
 
 // GFM requires a text behind the checkbox. Here an item with only a checkbox is an empty task.
@@ -182,8 +192,16 @@ function bareCheckbox(head: RootContent | undefined, context: ImportContext): bo
   return box === null || head.children[0]?.type !== 'text' ? null : box[1] !== ' '
 }
 
+// The number of cells up to the last one with content.
+function filled({ children }: TableRow): number {
+  return children.findLastIndex((cell) => cell.children.length > 0) + 1
+}
+
 function importTable(node: Table, context: ImportContext): BodyNode {
-  const width = node.children.reduce((most, row) => Math.max(most, row.children.length), 0)
+  const width = node.children.reduce(
+    (most, row, index) => Math.max(most, index === 0 ? row.children.length : filled(row)),
+    0,
+  )
   if (width * node.children.length > maximumNodes) {
     throw refuseText(context, `a document holds at most ${maximumNodes} nodes`)
   }

@@ -3,7 +3,7 @@ import { isAllowedHref } from '../addresses.ts'
 import { maximumNodes } from '../body-limits.ts'
 import type { BodyNode, Mark } from '../document.ts'
 import { sameMark } from '../marks.ts'
-import { isLineBreak } from './html-syntax.ts'
+import { isLineBreak, mathSeparator } from './html-syntax.ts'
 import { type ImportContext, refuseText, spend, warnAt } from './import-context.ts'
 import { marksAcrossCode, type Neighbour } from './marks-across-code.ts'
 
@@ -29,8 +29,15 @@ export function importInline(nodes: PhrasingContent[], context: ImportContext, d
     const read = inlineReaders[node.type] as InlineReader | undefined
     for (const inline of read?.(node as never, context, depth + 1) ?? []) result.push(inline)
   }
-  const paired = pairTags(result)
+  const paired = pairTags(withoutSeparators(result))
   return depth === 0 ? unmarkCode(paired) : paired
+}
+
+function withoutSeparators(nodes: BodyNode[]): BodyNode[] {
+  const isMath = (node: BodyNode | undefined) => node?.type === 'inlineMath'
+  return nodes.filter(({ attrs }, index) => {
+    return attrs?.html !== mathSeparator || !isMath(nodes[index - 1]) || !isMath(nodes[index + 1])
+  })
 }
 
 /**

@@ -49,12 +49,13 @@ export function parseMarkdown(input: MarkdownInput): Parsed {
 }
 
 /**
- * The text with a line feed as the end of each line. All offsets refer to the returned text. Refuses with 422
+ * The text with a line feed as the end of each line, and U+FFFD for U+0000 (CommonMark 2.3). All offsets refer to the returned text. Refuses with 422
  * `invalid_node` a text that no body may hold.
  */
 export function markdownSource({ markdown, path = '' }: MarkdownInput): string {
-  checkText(markdown, { path, blockId: null })
-  return markdown.replace(/\r\n?/g, '\n')
+  const source = markdown.replaceAll('\0', '\ufffd').replace(/\r\n?/g, '\n')
+  checkText(source, { path, blockId: null })
+  return source
 }
 
 /**

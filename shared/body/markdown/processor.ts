@@ -1,15 +1,16 @@
 import type { Root, RootContent } from 'mdast'
+import { attention } from 'micromark-core-commonmark'
 import { remark } from 'remark'
 import remarkFrontmatter from 'remark-frontmatter'
 import remarkGfm from 'remark-gfm'
 import remarkMath from 'remark-math'
 import type { Options } from 'remark-stringify'
 import { dollarMath } from './dollar-math.ts'
-import type { Extension } from './grammar.ts'
+import { besideAnyLetter, type Extension, isBesideAnyLetter, isWordCharacter } from './grammar.ts'
 import { highlight, highlightFromMarkdown } from './highlight.ts'
-import { markLiteralSigns, withEscapes } from './literal-signs.ts'
+import { type Labels, markLiteralSigns, withEscapes } from './literal-signs.ts'
 
-type ConstructName = Extract<NonNullable<NonNullable<Options['unsafe']>[number]['inConstruct']>, string>
+type Unsafe = NonNullable<Options['unsafe']>[number]
 type Handler = NonNullable<NonNullable<Options['handlers']>[keyof NonNullable<Options['handlers']>]>
 
 // Tags that cannot end a paragraph at the start of a line. Any other tag is treated as if it ended the paragraph.
@@ -18,6 +19,8 @@ const phrasingTag = /^<\/?(a|abbr|b|br|cite|code|del|em|i|img|ins|kbd|mark|q|s|s
 // Writes a text. A line end beside white space, raw HTML or the edge of a block is written as a character reference.
 // Otherwise the parser would trim the line end, or end the construct around it.
 const safeText: Handler = (node, parent, state, info) => {
+  // Nothing can be escaped in an address in angle brackets.
+  if (state.stack.includes('autolink')) return node.value
   const siblings = parent?.children ?? []
   const index = state.indexStack.at(-1) ?? 0
   const around = { ...info, beforeNode: siblings[index - 1], afterNode: siblings[index + 1] }
@@ -49,6 +52,7 @@ function opensBlock(next: { type: string; value?: string } | undefined): boolean
 // Writes the blocks of a body one by one, and returns the JSON text of the list of their texts. Two adjacent lists take
 // different bullets, unless anchors separate them.
 const segments: Handler = (node, _, state, info) => {
+  state.unsafe = [...state.unsafe.filter(isNeeded), ...addressSigns]
   const results: string[] = []
   for (const child of node.children) {
     if (child.type === 'segmentBreak') {
@@ -61,8 +65,38 @@ const segments: Handler = (node, _, state, info) => {
   return JSON.stringify(results)
 }
 
-// The constructs of an image in which neither math nor a highlight can begin.
-const addresses: ConstructName[] = ['destinationLiteral', 'destinationRaw', 'titleQuote']
+// An image is written as a link behind an exclamation mark, so that the signs in its text are escaped as in a link.
+const image: Handler = Object.assign(
+  ((node, parent, state, info) => `!${state.handle({ ...node, type: 'link' }, parent, state, info)}`) as Handler,
+  { peek: () => '!' },
+)
+
+// remark escapes each sign that could be markup somewhere. `markLiteralSigns` does so where the sign is markup.
+function isNeeded({ atBreak, character, inConstruct }: Unsafe): boolean {
+  const places: readonly string[] = [inConstruct ?? []].flat()
+  return (
+    !atBreak && (/[\s\\|]/.test(character) || !places.some((place) => /^(phrasing|label|destinationRaw)$/.test(place)))
+  )
+}
+
+// The signs of addresses, titles and info strings. Parentheses in pairs need no escape.
+const addressSigns: Unsafe[] = [
+  { character: '<', inConstruct: 'destinationRaw' },
+  { character: '(', before: '\\]', inConstruct: 'destinationRaw' },
+  { character: '(', after: '(?![^()]*\\))', inConstruct: 'destinationRaw' },
+  { character: ')', before: '(?<!(?<!\\])\\([^()]*)', inConstruct: 'destinationRaw' },
+  {
+    character: '&',
+    after: '(?:#\\d+|#[xX][\\da-fA-F]+|[A-Za-z][\\dA-Za-z]*);',
+    inConstruct: [
+      'destinationLiteral',
+      'destinationRaw',
+      'titleQuote',
+      'codeFencedLangGraveAccent',
+      'codeFencedMetaGraveAccent',
+    ],
+  },
+]
 
 const settings: Options = {
   bullet: '-',
@@ -71,14 +105,9 @@ const settings: Options = {
   listItemIndent: 'one',
   resourceLink: false,
   rule: '_',
-  handlers: { text: safeText, segments } as Options['handlers'],
+  handlers: { text: safeText, image, segments } as Options['handlers'],
   unsafe: [
     { character: '\r' },
-    { character: '<', inConstruct: 'destinationRaw' },
-    { character: '$', before: '\\$', inConstruct: 'phrasing' },
-    { character: '$', after: '\\$', inConstruct: 'phrasing' },
-    { character: '$', inConstruct: 'image', notInConstruct: addresses },
-    { character: '=', after: '=', inConstruct: 'image', notInConstruct: addresses },
     { character: '\n', inConstruct: 'titleQuote' },
     { character: '\n', before: '[\\t ]', inConstruct: ['label', 'phrasing'] },
     { character: '\n', after: '[\\t ]', inConstruct: ['label', 'phrasing'] },
@@ -86,6 +115,9 @@ const settings: Options = {
     { character: '\n', after: '[\\r\\n]', inConstruct: 'label' },
   ],
 }
+
+const asterisk = 42
+const tilde = 126
 
 const dialect = remark()
   .use(remarkFrontmatter)
@@ -109,9 +141,9 @@ export function parseTree(markdown: string): Root {
  */
 export type Flow = { nodes: RootContent[]; after: 'previous' | { bullet: string } | null }
 
-/** Writes the Markdown of each block from its flow nodes. */
-export function writeFlow(blocks: Flow[]): string[] {
-  for (const { nodes } of blocks) markLiteralSigns(nodes)
+/** Writes the Markdown of each block from its flow nodes. `labels` are the labels of the document's footnotes. */
+export function writeFlow(blocks: Flow[], labels: Labels): string[] {
+  for (const { nodes } of blocks) markLiteralSigns(nodes, labels)
   const children = blocks.flatMap(({ nodes, after }) => {
     return after === 'previous' ? nodes : [{ type: 'segmentBreak', bullet: after?.bullet }, ...nodes]
   })
@@ -119,8 +151,39 @@ export function writeFlow(blocks: Flow[]): string[] {
   let next = 0
   return blocks.map(({ nodes }) => {
     next += nodes.length
-    return texts.slice(next - nodes.length, next).join('\n\n')
+    const text = texts.slice(next - nodes.length, next).join('\n\n')
+    return text.includes('&#x') && !nodes.some(holdsReference) ? withLetters(text) : text
   })
+}
+
+function holdsReference(node: object): boolean {
+  const { type, children = [], ...own } = node as { type: string; children?: object[] }
+  return (
+    (type !== 'text' && Object.values(own).some((value) => String(value).includes('&#x'))) ||
+    children.some(holdsReference)
+  )
+}
+
+// remark writes a letter beside the sign of a mark as a character reference if CommonMark would otherwise not read the
+// sign, and never looks beyond one sign of several. Here the letter is written as it is wherever the sign is read.
+function withLetters(markdown: string): string {
+  const text = markdown.replace(/(?<!\\)&#x([1-8BEF]|1[\dA-F]|7F|[89][\dA-F]);/g, (_, code: string) => letterOf(code))
+  return text.replace(/(?<!\\)&#x([\dA-F]+);/g, (reference, code: string, index: number) => {
+    const letter = letterOf(code)
+    const end = index + reference.length
+    const before = /([^*~])([*~]+)$/.exec(text.slice(Math.max(index - 8, 0), index))
+    const after = /^([*~]+)([^*~])/.exec(text.slice(end, end + 8))
+    const isRead = (run = '', inside = '') => {
+      if (isBesideAnyLetter(letter.charCodeAt(0)) || isBesideAnyLetter(inside.charCodeAt(0))) return true
+      return run === '***' && isWordCharacter(inside.charCodeAt(0))
+    }
+    if (/\s/.test(letter) || (before === null && after === null)) return reference
+    return (!before || isRead(before[2], before[1])) && (!after || isRead(after[1], after[2])) ? letter : reference
+  })
+}
+
+function letterOf(code: string): string {
+  return String.fromCodePoint(Number.parseInt(code, 16))
 }
 
 type Extensions = { micromarkExtensions?: unknown[]; fromMarkdownExtensions?: unknown[] }
@@ -130,7 +193,12 @@ type Extensions = { micromarkExtensions?: unknown[]; fromMarkdownExtensions?: un
  */
 function readSigns(this: { data: () => Extensions }): void {
   const data = this.data()
-  data.micromarkExtensions = [...(data.micromarkExtensions ?? []), dollarMath, highlight]
+  const known = ((data.micromarkExtensions ?? []) as Extension[]).map(({ text = {}, ...rest }) => {
+    const strike = [text[tilde] ?? []].flat().map(besideAnyLetter)
+    return { ...rest, text: { ...text, [tilde]: strike } }
+  })
+  const emphasis: Extension = { text: { [asterisk]: besideAnyLetter(attention) } }
+  data.micromarkExtensions = [...known, emphasis, dollarMath, highlight]
   data.fromMarkdownExtensions = [...(data.fromMarkdownExtensions ?? []), highlightFromMarkdown]
 }
 

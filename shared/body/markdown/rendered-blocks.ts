@@ -41,8 +41,8 @@ export function renderBlocks(blocks: readonly BlockNode[], { parted, labels }: S
 /**
  * Renders the stored lines of a whole body as Markdown, one result for each line. `parted` says that an anchor stands
  * above each block. Rendered blocks are remembered by the hash of their lines and by the other facts on which their
- * Markdown depends. These facts are the bullet of a list directly above, the footnotes that the block refers to, and
- * whether the block ends the text. Only lines that are not remembered are parsed.
+ * Markdown depends. These facts are the bullet of a list directly above, the footnotes of the document for a block that
+ * could refer to one, and whether the block ends the text. Only lines that are not remembered are parsed.
  */
 export function renderLines(lines: readonly string[], parted: boolean): RenderedBlock[] {
   const labels = labelsIn(lines)
@@ -90,7 +90,10 @@ function render(renderings: readonly Rendering[], labels: ReadonlySet<string> | 
     const place = isFirst ? 'first' : 'top'
     found.push({ warnings, nodes: exportBlock(block, { warnings, blockId: block.attrs.id, labels, place, isLast }) })
   }
-  const texts = writeFlow(found.map(({ nodes }, index) => ({ nodes, after: renderings[index]?.after ?? null })))
+  const texts = writeFlow(
+    found.map(({ nodes }, index) => ({ nodes, after: renderings[index]?.after ?? null })),
+    labels,
+  )
   return renderings.map(({ block }, index) => ({
     id: block.attrs.id,
     // Only texts that are written verbatim still hold carriage returns. A warning names each of these texts.
@@ -142,13 +145,8 @@ function listAbove(list: RenderedBlock | undefined): Flow['after'] {
 function keyOf(line: string, { isLast, after, labels }: Place): string {
   const above = after === null || after === 'previous' ? '' : after.bullet
   const end = isLast && line.endsWith('"type":"htmlBlock"}') ? '$' : ''
-  const footnotes = line.includes('"type":"footnoteReference"') ? knownReferences(line, labels) : ''
+  const footnotes = /"type":"footnoteReference"|\[\^/.test(line) ? JSON.stringify([...labels]) : ''
   return `${hash('sha256', line, 'base64')}${above}${end}${footnotes}`
-}
-
-function knownReferences(line: string, labels: ReadonlySet<string>): string {
-  const block = JSON.parse(line) as BlockNode
-  return JSON.stringify(labelsOf([block], 'footnoteReference').filter((label) => labels.has(label)))
 }
 
 function labelsIn(lines: readonly string[]): Set<string> {

@@ -40,7 +40,12 @@ type Pieces = { pieces: (Piece | KeptPiece)[]; warnings: ImportContext['warnings
 function readStretches({ source, stretches, context }: Texts): Pieces | null {
   const { path = '', byteLimit } = context
   const pieces: (Piece | KeptPiece)[] = []
-  const shared: Shared = { warnings: [], spent: { bytes: 0, limit: byteLimit }, pending: [] }
+  const shared: Shared = {
+    warnings: [],
+    spent: { bytes: 0, limit: byteLimit },
+    pending: [],
+    hasDefinitions: source.includes(']:'),
+  }
   const lines = new LineCounter(source)
   for (const { from, to, next, recognised } of stretches) {
     const text = { source: source.slice(from, next), length: to - from, linesAbove: lines.above(from), path }
@@ -59,8 +64,9 @@ function keptPiece(line: string, anchors: Anchor[]): KeptPiece {
   return { anchor: anchors.at(-1) as Anchor, unused: anchors.slice(0, -1), line }
 }
 
-// A state that the reading of all stretches shares. `pending` are the anchors directly above the next block.
-type Shared = Pick<ImportContext, 'warnings' | 'spent'> & { pending: Anchor[] }
+// A state that the reading of all stretches shares. `pending` are the anchors directly above the next block. Without
+// `hasDefinitions` the text defines no footnotes, so nothing in it refers to one.
+type Shared = Pick<ImportContext, 'warnings' | 'spent'> & { pending: Anchor[]; hasDefinitions: boolean }
 type StretchText = { source: string; length: number; linesAbove: number; path: string }
 
 /**
@@ -70,7 +76,7 @@ type StretchText = { source: string; length: number; linesAbove: number; path: s
  * swallow the next anchor.
  */
 function readStretch({ source, length, linesAbove, path }: StretchText, shared: Shared): Piece[] | null {
-  if (footnote.test(source)) return null
+  if (shared.hasDefinitions && footnote.test(source)) return null
   const root = parseWithin(source, path)
   const isFollowed = source.length > length
   const last = root.children.at(-1)

@@ -78,7 +78,10 @@ function write(contents: readonly Tagged[]): string[] {
     const context = { warnings: new Map(), blockId: null, labels: null, isLast: false, place: 'heading' } as const
     return [{ type: 'paragraph' as const, children: exportInline(content, context) }]
   })
-  return writeFlow(paragraphs.map((nodes) => ({ nodes, after: null })))
+  return writeFlow(
+    paragraphs.map((nodes) => ({ nodes, after: null })),
+    null,
+  )
 }
 
 // This sign is put before a text that is parsed. It keeps the beginning of the text (a number and a dot, a hash, raw
@@ -96,6 +99,7 @@ const byteLimit = 1024 * 1024
 // Returns the inline content of a text that is one paragraph, or null. Every footnote counts as defined, because
 // otherwise a reference to the footnote would be read as text.
 function readInline(markdown: string): BodyNode[] | null {
+  if (markdown.includes('\0')) return null
   const labels = new Set(Array.from(markdown.matchAll(/\[\^([^\s[\]\\^&]{1,200})\]/g), ([, label]) => label))
   const definitions = [...labels].map((label) => `\n\n[^${label}]: x`).join('')
   const { pieces } = parseMarkdown({ markdown: `${sign}${markdown.trim()}${definitions}`, byteLimit })
