@@ -214,12 +214,16 @@ async function fail<Source extends object, Result>(
   const code = codeOf(error)
   const mayPass = error instanceof ModelError && error.transient && !isLastAttempt(kind.table.queue, job)
   if (code === null || mayPass) throw error
-  const ended = await settle(attempt, { end: { status: 'failed', code } })
+  const ended = await settle(attempt, { end: { status: 'failed', code, message: messageOf(error) } })
   return { ...ended, causes: causesOf(error) }
 }
 
 function obsolete(reason: string): jobs.RequestedJobEnd {
   return { status: 'obsolete', reason }
+}
+
+function messageOf(error: unknown): string | undefined {
+  return error instanceof ModelError ? error.message : undefined
 }
 
 function codeOf(error: unknown): string | null {
