@@ -49,7 +49,7 @@ export const settings = {
   PUBLIC_ORIGIN: text({
     meaning: 'origin under which people and clients reach the service',
     fallback: 'http://localhost:3000',
-    pattern: /^https?:\/\/[^/\s]+$/,
+    canonical: originOf,
     allowed: 'an http(s) origin without a path',
   }),
   DATA_DIR: text({
@@ -86,6 +86,7 @@ export const settings = {
     meaning: 'origins whose pages may call the API and edit live, comma-separated',
     fallback: ['*'],
     pattern: /^(\*|https?:\/\/[^/\s,]+)$/,
+    canonical: (item) => (item === '*' ? item : originOf(item)),
     allowed: '* or http(s) origins, comma-separated',
   }),
   COLLAB_PORT: integer({ meaning: 'port of the `collab` process; 0 picks a free one', fallback: 3002, max: 65535 }),
@@ -267,6 +268,13 @@ export const settings = {
 } satisfies Record<string, Setting<unknown>>
 
 type Values = { [K in keyof typeof settings]: (typeof settings)[K]['fallback'] }
+
+// Returns the origin as browsers write it: in lower case, and without the usual port.
+function originOf(text: string): string | undefined {
+  const url = URL.parse(text)
+  const isOrigin = url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`
+  return isOrigin && !/[?#\s\\]/.test(text) ? url.origin : undefined
+}
 
 /** The values of all settings. `production` is true with NODE_ENV=production. */
 export type Config = Readonly<Values & { production: boolean }>

@@ -137,7 +137,7 @@ function tellApi(down: string[]): void {
 // to all processes. Both ports are looked for at the same time, so that they differ.
 async function prepare(config: Config): Promise<NodeJS.ProcessEnv> {
   const [port, collabPort] = await Promise.all([config.PORT, config.COLLAB_PORT].map((port) => freePort({ port })))
-  const publicOrigin = process.env['PUBLIC_ORIGIN']?.trim() || `http://localhost:${port}`
+  const publicOrigin = process.env['PUBLIC_ORIGIN']?.trim() ? config.PUBLIC_ORIGIN : `http://localhost:${port}`
   // Processes stop without draining unless DRAIN_MS is set, because no load balancer is in front of them.
   if (process.env['DRAIN_MS']?.trim()) drainMs = config.DRAIN_MS
   const directory = resolve(config.DATA_DIR)
