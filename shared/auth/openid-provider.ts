@@ -100,7 +100,9 @@ function reasonOf(error: unknown): OpenIdError['reason'] {
     if (error.error === 'access_denied') return 'cancelled'
     if (wrongSettings.test(error.error)) return 'misconfigured'
   }
-  const isDown = error instanceof TypeError || (error instanceof Error && error.name === 'TimeoutError')
+  // `fetch` rejects with a TypeError, and so does an issuer in the metadata that is no URL.
+  const isFetch = error instanceof TypeError && !('code' in error && error.code === 'ERR_INVALID_URL')
+  const isDown = isFetch || (error instanceof Error && error.name === 'TimeoutError')
   const status = error instanceof client.ClientError && error.cause instanceof Response ? error.cause.status : 0
   return isDown || status >= 500 ? 'unreachable' : 'invalid'
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { chmodSync, linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { databaseAddress } from './database-address.ts'
 import { boolean, choice, integer, limit, list, optionalNumber, type Setting, text } from './settings.ts'
 
 const attachmentTypes = [
@@ -24,6 +25,7 @@ export const settings = {
   DATABASE_URL: text({
     meaning: 'PostgreSQL 15 to 18; `npm start` runs an embedded one under `DATA_DIR` when it is unset',
     pattern: /^postgres(ql)?:\/\//,
+    canonical: (value) => (isAddress(value) ? value : undefined),
     allowed: 'a postgres:// or postgresql:// URL',
     secret: true,
   }),
@@ -268,6 +270,14 @@ export const settings = {
 } satisfies Record<string, Setting<unknown>>
 
 type Values = { [K in keyof typeof settings]: (typeof settings)[K]['fallback'] }
+
+function isAddress(value: string): boolean {
+  try {
+    return databaseAddress(value) !== ''
+  } catch {
+    return false
+  }
+}
 
 // Returns the origin as browsers write it: in lower case, and without the usual port.
 function originOf(text: string): string | undefined {
