@@ -94,11 +94,10 @@ function lockDirectory(directory: string): () => void {
   try {
     lock.exec('BEGIN EXCLUSIVE')
     return () => lock.isOpen && lock.close()
-  } catch (cause) {
+  } catch {
     lock.close()
-    throw new Error(`${directory} is in use by another npm start: stop that one or set DATA_DIR to another folder`, {
-      cause,
-    })
+    const owner = `process ${readLock(directory)?.pid ?? '(starting)'} already runs its PostgreSQL`
+    throw new Error(`${directory} is in use, ${owner}: stop that one or set DATA_DIR to another folder`)
   }
 }
 

@@ -52,7 +52,7 @@ t.test(
   async (t) => {
     const directory = temporary(t)
     const first = await startEmbeddedPostgres({ directory, settings })
-    await t.rejects(startEmbeddedPostgres({ directory, settings }), /is in use by another npm start/)
+    await t.rejects(startEmbeddedPostgres({ directory, settings }), /is in use, process \d+ already runs/)
     const superuser = new pg.Client(first.superuserUrl)
     await superuser.connect()
     await superuser.query(`
