@@ -65,7 +65,7 @@ const bareHarmony = /^\s*(?:analysis|commentary)[\s\S]*assistant(?:commentary)?f
  * Returns a text without what the model thought aloud before the answer, in any of the usual forms. Reasoning that does
  * not end leaves nothing. A JSON object is returned as it is.
  */
-export function withoutReasoning(text: string): string {
+function withoutReasoning(text: string): string {
   if (/^\s*\{/.test(text)) return text
   if (harmony.test(text)) return finalChannel(text)
   let rest = text.replace(bareHarmony, '')
