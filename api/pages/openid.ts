@@ -26,9 +26,7 @@ export const openIdPage = page({
     const provider = providerOf(call)
     const id = newBrowserId()
     const location = await orRefusal(call, () => provider.begin(flowOf(call, id)))
-    const value = `${id} ${nextPath(call.query.get('next'))}`
-    const { response, service } = call
-    setCookie({ response, config: service.config }, { name: 'svc_openid', value, seconds: flowSeconds })
+    keepFlows(call, [{ id, next: nextPath(call.query.get('next')) }, ...flowsOf(call)])
     return { location: location.href }
   },
 })
@@ -38,19 +36,48 @@ export const openIdCallbackPage = page({
   path: openIdCallbackPath,
   async get(call) {
     const provider = providerOf(call)
-    const { response, service, request } = call
-    const config = service.config
-    const [id = '', next = ''] = (cookieOf({ request, config }, 'svc_openid') ?? '').split(' ')
-    if (!isBrowserId(id)) throw notFinished()
-    setCookie({ response, config }, { name: 'svc_openid', value: '' })
-    const { search } = new URL(request.originalUrl, 'http://service')
-    const identity = await orRefusal(call, () => provider.finish(flowOf(call, id), search))
-    const userId = await matchIdentity(service.database, identity)
+    const flows = flowsOf(call)
+    const begun = flows.find(({ id }) => flowOf(call, id).state === call.query.get('state'))
+    const browser = await browserOf(call)
+    if (begun === undefined) {
+      // The page was reloaded after the sign-in.
+      if (browser.signedIn !== null) return { location: nextPath(null) }
+      throw notFinished()
+    }
+    keepFlows(
+      call,
+      flows.filter((flow) => flow !== begun),
+    )
+    const { search } = new URL(call.request.originalUrl, 'http://service')
+    const identity = await orRefusal(call, () => provider.finish(flowOf(call, begun.id), search))
+    const userId = await matchIdentity(call.service.database, identity)
     if (userId === null) throw unknownPerson(identity)
-    await signIn(call, { browser: await browserOf(call), userId })
-    return { location: nextPath(next) }
+    await signIn(call, { browser, userId })
+    return { location: nextPath(begun.next) }
   },
 })
+
+// A sign-in that this browser has begun, and the path to go to afterwards.
+type Flow = { id: string; next: string }
+
+// The most sign-ins that one browser can have begun, such as in several tabs, and the most characters of their cookie.
+const most = { flows: 5, characters: 2000 }
+
+function flowsOf({ request, service }: PageCall): Flow[] {
+  const flows = (cookieOf({ request, config: service.config }, 'svc_openid') ?? '').split('|').map((flow) => {
+    const [id = '', next = ''] = flow.split(' ')
+    return { id, next }
+  })
+  return flows.filter(({ id }) => isBrowserId(id))
+}
+
+// Keeps the newest sign-ins in the cookie of this browser.
+function keepFlows({ response, service }: PageCall, flows: readonly Flow[]): void {
+  const values = flows.slice(0, most.flows).map(({ id, next }) => `${id} ${next.includes('|') ? '' : next}`)
+  while (values.length > 1 && encodeURIComponent(values.join('|')).length > most.characters) values.pop()
+  const value = values.join('|')
+  setCookie({ response, config: service.config }, { name: 'svc_openid', value, seconds: flowSeconds })
+}
 
 function providerOf(call: PageCall): OpenIdProvider {
   if (call.service.openid === null) throw pageMissing()
@@ -72,8 +99,10 @@ async function orRefusal<T>(call: PageCall, work: () => Promise<T>): Promise<T> 
     const { name, code } = (error.cause ?? {}) as { name?: string; code?: string }
     const request_id = call.response.locals['requestId'] as string
     // Only name and code are logged, because the provider's message may contain codes and tokens.
-    call.service.log.warn({ request_id, reason: error.reason, name, code }, 'sign-in at the provider failed')
+    const facts = { request_id, reason: error.reason, name, code, ...error.facts }
+    call.service.log.warn(facts, 'sign-in at the provider failed')
     if (error.reason === 'unreachable') throw unreachable()
+    if (error.reason === 'misconfigured') throw misconfigured()
     throw notFinished()
   }
 }
@@ -82,6 +111,14 @@ function unreachable(): PageRefusal {
   return new PageRefusal(503, {
     heading: 'Your organisation cannot be reached',
     advice: 'Its sign-in does not answer. Try again in a moment, or sign in with your password.',
+  })
+}
+
+function misconfigured(): PageRefusal {
+  return new PageRefusal(503, {
+    heading: 'Sign-in is set up incorrectly',
+    advice:
+      'Your organization’s sign-in does not work with this service. Contact your administrator, or use your password.',
   })
 }
 

@@ -8,7 +8,7 @@ export function createOpenIdProvider(config: Config): OpenIdProvider {
   const discovered = discovery(config)
   return {
     async begin({ state, nonce, verifier }) {
-      const provider = await failing(discovered)
+      const provider = await discovered()
       return client.buildAuthorizationUrl(provider, {
         redirect_uri: redirectUri,
         scope: 'openid email profile',
@@ -19,7 +19,7 @@ export function createOpenIdProvider(config: Config): OpenIdProvider {
       })
     },
     async finish(flow, search) {
-      const provider = await failing(discovered)
+      const provider = await discovered()
       return failing(() => identityOf(provider, { flow, url: new URL(redirectUri + search) }))
     },
   }
@@ -32,9 +32,23 @@ function discovery(config: Config): () => Promise<client.Configuration> {
     const server = new URL(config.OIDC_ISSUER)
     const execute = server.protocol === 'http:' ? [client.allowInsecureRequests] : []
     const authentication = authenticationOf(config.OIDC_CLIENT_SECRET)
-    found ??= await client.discovery(server, config.OIDC_CLIENT_ID, undefined, authentication, { execute, timeout: 30 })
-    return found
+    try {
+      const options = { execute, timeout: 30 }
+      found ??= await client.discovery(server, config.OIDC_CLIENT_ID, undefined, authentication, options)
+      return found
+    } catch (error) {
+      const reason = reasonOf(error) === 'unreachable' ? 'unreachable' : 'misconfigured'
+      throw new OpenIdError(reason, { cause: error, facts: { issuer: config.OIDC_ISSUER, ...answered(error) } })
+    }
   }
+}
+
+// What the provider has answered in place of metadata that fit: another issuer, or a status.
+function answered(error: unknown): Record<string, unknown> {
+  const cause = error instanceof Error ? error.cause : undefined
+  if (cause instanceof Response) return { status: cause.status }
+  const issuer = (cause as { body?: { issuer?: unknown } } | undefined)?.body?.issuer
+  return issuer === undefined ? {} : { provider_issuer: String(issuer).slice(0, 1000) }
 }
 
 // How the service sends the client secret to the provider: by HTTP Basic, unless the metadata of the provider lists
@@ -74,13 +88,21 @@ async function failing<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    throw new OpenIdError(reasonOf(error), error)
+    throw new OpenIdError(reasonOf(error), { cause: error })
   }
 }
 
+// Errors of OAuth that the settings of this service or of the provider cause.
+const wrongSettings = /^(invalid_client|unauthorized_client|invalid_request|invalid_scope|unsupported_.*)$/
+
 function reasonOf(error: unknown): OpenIdError['reason'] {
-  if (error instanceof client.AuthorizationResponseError && error.error === 'access_denied') return 'cancelled'
-  const isDown = error instanceof TypeError || (error instanceof Error && error.name === 'TimeoutError')
+  if (error instanceof client.AuthorizationResponseError || error instanceof client.ResponseBodyError) {
+    if (error.error === 'access_denied') return 'cancelled'
+    if (wrongSettings.test(error.error)) return 'misconfigured'
+  }
+  // `fetch` rejects with a TypeError, and so does an issuer in the metadata that is no URL.
+  const isFetch = error instanceof TypeError && !('code' in error && error.code === 'ERR_INVALID_URL')
+  const isDown = isFetch || (error instanceof Error && error.name === 'TimeoutError')
   const status = error instanceof client.ClientError && error.cause instanceof Response ? error.cause.status : 0
   return isDown || status >= 500 ? 'unreachable' : 'invalid'
 }

@@ -4,14 +4,19 @@ export type OpenIdIdentity = { issuer: string; subject: string; email: string | 
 /** The secrets of one sign-in, which the answer of the provider must match. `verifier` is the code verifier of PKCE. */
 export type OpenIdFlow = { state: string; nonce: string; verifier: string }
 
-/** A sign-in at the provider that failed. `reason` is for the person, `cause` for the log. */
+/** A reason for which a sign-in failed. `misconfigured` is a fault of the operator's settings, here or at the provider. */
+type Reason = 'unreachable' | 'misconfigured' | 'cancelled' | 'invalid'
+
+/** A sign-in at the provider that failed. `reason` is for the person, `cause` and `facts` are for the log. */
 export class OpenIdError extends Error {
   override readonly name = 'OpenIdError'
-  readonly reason: 'unreachable' | 'cancelled' | 'invalid'
+  readonly reason: Reason
+  readonly facts: Record<string, unknown>
 
-  constructor(reason: 'unreachable' | 'cancelled' | 'invalid', cause: unknown) {
+  constructor(reason: Reason, { cause, facts = {} }: { cause: unknown; facts?: Record<string, unknown> }) {
     super(`sign-in at the provider: ${reason}`, { cause })
     this.reason = reason
+    this.facts = facts
   }
 }
 

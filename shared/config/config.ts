@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { chmodSync, linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { databaseAddress } from './database-address.ts'
 import { boolean, choice, integer, limit, list, optionalNumber, type Setting, text } from './settings.ts'
 
 const attachmentTypes = [
@@ -24,6 +25,7 @@ export const settings = {
   DATABASE_URL: text({
     meaning: 'PostgreSQL 15 to 18; `npm start` runs an embedded one under `DATA_DIR` when it is unset',
     pattern: /^postgres(ql)?:\/\//,
+    canonical: (value) => (isAddress(value) ? value : undefined),
     allowed: 'a postgres:// or postgresql:// URL',
     secret: true,
   }),
@@ -49,7 +51,7 @@ export const settings = {
   PUBLIC_ORIGIN: text({
     meaning: 'origin under which people and clients reach the service',
     fallback: 'http://localhost:3000',
-    pattern: /^https?:\/\/[^/\s]+$/,
+    canonical: originOf,
     allowed: 'an http(s) origin without a path',
   }),
   DATA_DIR: text({
@@ -86,6 +88,7 @@ export const settings = {
     meaning: 'origins whose pages may call the API and edit live, comma-separated',
     fallback: ['*'],
     pattern: /^(\*|https?:\/\/[^/\s,]+)$/,
+    canonical: (item) => (item === '*' ? item : originOf(item)),
     allowed: '* or http(s) origins, comma-separated',
   }),
   COLLAB_PORT: integer({ meaning: 'port of the `collab` process; 0 picks a free one', fallback: 3002, max: 65535 }),
@@ -267,6 +270,21 @@ export const settings = {
 } satisfies Record<string, Setting<unknown>>
 
 type Values = { [K in keyof typeof settings]: (typeof settings)[K]['fallback'] }
+
+function isAddress(value: string): boolean {
+  try {
+    return databaseAddress(value) !== ''
+  } catch {
+    return false
+  }
+}
+
+// Returns the origin as browsers write it: in lower case, and without the usual port.
+function originOf(text: string): string | undefined {
+  const url = URL.parse(text)
+  const isOrigin = url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`
+  return isOrigin && !/[?#\s\\]/.test(text) ? url.origin : undefined
+}
 
 /** The values of all settings. `production` is true with NODE_ENV=production. */
 export type Config = Readonly<Values & { production: boolean }>

@@ -84,14 +84,17 @@ export function text(options: {
   fallback?: string
   defaultText?: string
   pattern?: RegExp
+  /** Returns the value in its canonical form; undefined for a value that is not allowed. */
+  canonical?: (value: string) => string | undefined
   allowed?: string
   secret?: boolean
 }): Setting<string> {
+  const { pattern, canonical = (value) => value } = options
   return {
     meaning: options.meaning,
     defaultText: options.defaultText ?? options.fallback ?? '',
     allowed: options.allowed ?? 'any text',
-    parse: (value) => (options.pattern === undefined || options.pattern.test(value) ? value : undefined),
+    parse: (value) => (pattern === undefined || pattern.test(value) ? canonical(value) : undefined),
     fallback: options.fallback ?? '',
     secret: options.secret ?? false,
   }
@@ -102,16 +105,18 @@ export function list(options: {
   meaning: string
   fallback: string[]
   pattern: RegExp
+  canonical?: (item: string) => string | undefined
   allowed: string
   defaultText?: string
 }): Setting<string[]> {
+  const { pattern, canonical = (item) => item } = options
   return {
     meaning: options.meaning,
     defaultText: options.defaultText ?? options.fallback.join(','),
     allowed: options.allowed,
     parse: (value) => {
-      const items = value.split(',').map((item) => item.trim())
-      return items.every((item) => options.pattern.test(item)) ? items : undefined
+      const items = value.split(',').map((item) => (pattern.test(item.trim()) ? canonical(item.trim()) : undefined))
+      return items.every((item) => item !== undefined) ? items : undefined
     },
     fallback: options.fallback,
   }

@@ -12,6 +12,7 @@ import {
   SchemaValidationError,
   sql,
 } from 'slonik'
+import { chooseTls } from '../config/database-address.ts'
 import { Refusal } from '../errors/errors.ts'
 import { driverFactory } from './driver.ts'
 import { isWriteRefusal } from './outages.ts'
@@ -50,6 +51,7 @@ export async function openDatabase(options: {
   const onError = (error: unknown) => {
     if (isWriteRefusal(error)) refused.at = performance.now()
   }
+  await chooseTls(options.url)
   const database = await createPool(withSilenceSettings(options), {
     driverFactory: driverFactory({ kind, onError }),
     maxPoolSize: options.poolSize ?? 10,

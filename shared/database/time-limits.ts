@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { databaseAddress } from '../config/database-address.ts'
 
 /**
  * Time limits by kind of work, in milliseconds. PostgreSQL ends a statement after `statement`, and a session that is
@@ -43,21 +44,33 @@ const silenceSettings = {
 }
 
 /**
- * Adds the silence settings to the URL of a database, and the `name` under which PostgreSQL shows the session. Settings
- * that the URL already names in `options` take precedence. The parameter `host`, which may name a folder of Unix
- * sockets, takes the place of the host, as in libpq; slonik knows no such parameter beside a host.
+ * Settings of a session that change how values are written and read, and where tables are. A database or a role may
+ * have others.
+ */
+const valueSettings = {
+  DateStyle: 'ISO',
+  IntervalStyle: 'postgres',
+  TimeZone: 'UTC',
+  bytea_output: 'hex',
+  extra_float_digits: '1',
+  standard_conforming_strings: 'on',
+  array_nulls: 'on',
+  transform_null_equals: 'off',
+  default_transaction_isolation: String.raw`read\ committed`,
+  search_path: 'public',
+}
+
+/**
+ * Completes the URL of a database: adds the `name` under which PostgreSQL shows the session, the silence settings,
+ * which `options` of the URL may replace, and the value settings, which nothing replaces.
  */
 export function withSilenceSettings({ url, name }: { url: string; name?: string }): string {
-  const complete = new URL(url)
+  const complete = new URL(databaseAddress(url))
   if (name !== undefined) complete.searchParams.set('application_name', name)
-  const host = complete.searchParams.get('host')
-  if (host !== null) {
-    complete.hostname = encodeURIComponent(host)
-    complete.searchParams.delete('host')
-  }
-  const ours = Object.entries(silenceSettings).map(([name, value]) => `-c ${name}=${value}`)
+  const asOptions = (settings: object) => Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`)
   const given = complete.searchParams.get('options') ?? ''
-  complete.searchParams.set('options', [...ours, given].join(' ').trim())
+  const options = [...asOptions(silenceSettings), given, ...asOptions(valueSettings)]
+  complete.searchParams.set('options', options.filter((option) => option !== '').join(' '))
   return complete.href
 }
 

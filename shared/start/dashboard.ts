@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { serve } from '@hono/node-server'
 import { PgBoss } from 'pg-boss'
 import { readConfig } from '../config/config.ts'
+import { chooseTls, databaseAddress } from '../config/database-address.ts'
 import { runCommandLine, UsageError } from '../process/command-line.ts'
 import { databaseUrlBesideService } from './embedded-postgres.ts'
 
@@ -28,7 +29,9 @@ const emptyStylesheet = 'data:text/css,'
 
 await runCommandLine({ usage, options: {}, words: { least: 0, most: 1 } }, async ({ words: [port = '3001'] }) => {
   if (!/^[0-9]{1,5}$/.test(port) || Number(port) > 65535) throw new UsageError('PORT is a number from 0 to 65535')
-  const url = databaseUrlBesideService(readConfig())
+  const given = databaseUrlBesideService(readConfig())
+  await chooseTls(given)
+  const url = databaseAddress(given)
   const stopped = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
   const counting = await countQueues(url)
   try {

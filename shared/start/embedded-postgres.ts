@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { mkdir, open, readFile } from 'node:fs/promises'
 import { totalmem } from 'node:os'
 import { join, resolve } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Config } from '../config/config.ts'
@@ -17,7 +18,7 @@ import {
   readLock,
   urlOf,
 } from './postgres-cluster.ts'
-import { deleteOldSockets, hasSocket, overSocket } from './postgres-socket.ts'
+import { deleteOldLocks, hasSocket, overSocket } from './postgres-socket.ts'
 import { freePort } from './processes.ts'
 
 const serviceRole: ClusterRole = 'documents'
@@ -62,15 +63,41 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const directory = resolve(options.directory)
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const { settings = {}, binaries } = options
-  await createCluster(directory, { sync: settings['fsync'] !== 'off', binaries })
-  for (let attempt = 1; ; attempt++) {
-    const port = options.port ?? (await freePort({ host: '127.0.0.1' }))
-    try {
-      return await startServer({ directory, port, settings, binaries })
-    } catch (error) {
-      if (attempt === 50 || !passes(directory, error)) throw error
-      await sleep(100)
+  const release = lockDirectory(directory)
+  try {
+    await createCluster(directory, { sync: settings['fsync'] !== 'off', binaries })
+    for (let attempt = 1; ; attempt++) {
+      const port = options.port ?? (await freePort({ host: '127.0.0.1' }))
+      try {
+        await deleteOldLocks(directory)
+        const running = await startServer({ directory, port, settings, binaries })
+        void running.exited.then(release)
+        return running
+      } catch (error) {
+        if (attempt === 60 || !passes(error)) throw error
+        await sleep(100)
+      }
     }
+  } catch (error) {
+    release()
+    throw error
+  }
+}
+
+/**
+ * Locks the folder against other processes until the returned function is called. The operating system releases the
+ * lock of a process that ends, however it ends. Node has no locks of files, but SQLite has. Throws when another process
+ * has the lock.
+ */
+function lockDirectory(directory: string): () => void {
+  const lock = new DatabaseSync(join(directory, 'postgres.lock'))
+  try {
+    lock.exec('BEGIN EXCLUSIVE')
+    return () => lock.isOpen && lock.close()
+  } catch {
+    lock.close()
+    const owner = `process ${readLock(directory)?.pid ?? '(starting)'} already runs its PostgreSQL`
+    throw new Error(`${directory} is in use, ${owner}: stop that one or set DATA_DIR to another folder`)
   }
 }
 
@@ -111,7 +138,7 @@ async function startServer(options: StartOptions): Promise<EmbeddedPostgres> {
     // PostgreSQL gets its own process group, so that Ctrl-C in a terminal does not end it before its clients.
     detached: true,
     cwd: '/',
-    env: serverEnvironment(),
+    env: { PATH: process.env['PATH'], LC_ALL: 'C' },
   })
   const exited = once(child, 'exit').then(() => {})
   try {
@@ -124,9 +151,8 @@ async function startServer(options: StartOptions): Promise<EmbeddedPostgres> {
     await log.close()
   }
   const stop = () => stopServer(child, exited)
-  const superuserUrl = urlOf(directory, { port, role: 'postgres' })
   try {
-    await deleteOldSockets(directory, port)
+    const superuserUrl = urlOf(directory, { port, role: 'postgres' })
     const url = await serviceUrlOf(directory, port)
     const localUrl = isLocal ? overSocket(directory, url) : url
     return { url, localUrl, superuserUrl, pid: child.pid ?? 0, exited, stop }
@@ -171,27 +197,13 @@ async function stopServer(child: ChildProcess, exited: Promise<void>): Promise<v
   clearTimeout(impatient)
 }
 
-// A stale lock file names a process id that may be in use again, as happens in containers. PostgreSQL then believes
-// that its server still runs. PostgreSQL ignores a lock file with its own id, with its parent's id or with the id that
-// is named here.
-function serverEnvironment(): NodeJS.ProcessEnv {
-  return { PATH: process.env['PATH'], LC_ALL: 'C', PG_GRANDPARENT_PID: String(process.ppid) }
-}
-
-class ClusterInUse extends Error {}
-
 function failure(directory: string, log: string): Error {
-  if (!log.includes('lock file "postmaster.pid" already exists')) {
-    return new Error(`PostgreSQL did not start in ${directory}:\n${log.trim()}`)
-  }
-  const owner = `process ${readLock(directory)?.pid} already runs its PostgreSQL`
-  return new ClusterInUse(`${directory} is in use, ${owner}: stop that one or set DATA_DIR to another folder`)
+  return new Error(`PostgreSQL did not start in ${directory}:\n${log.trim()}`)
 }
 
 // Whether another try may succeed: the last processes of a server may still be ending, or its port be taken meanwhile.
-function passes(directory: string, error: unknown): boolean {
-  if (error instanceof ClusterInUse) return readLock(directory)?.status === 'stopping'
-  return /pre-existing shared memory block|Address already in use/.test(String(error))
+function passes(error: unknown): boolean {
+  return /pre-existing shared memory block|Address already in use|lock file .* already exists/.test(String(error))
 }
 
 function isReady(directory: string, child: ChildProcess): boolean {

@@ -48,7 +48,10 @@ export async function createCluster(directory: string, options: { sync: boolean;
     const [file, ...words] = command
     const identity = ['--username=postgres', '--auth=scram-sha-256', `--pwfile=${join(folder, 'password')}`]
     const data = ['-D', join(folder, 'data')]
-    await promisify(execFile)(file, [...words, ...data, ...identity, ...locale, ...sync], { cwd: '/' })
+    await promisify(execFile)(file, [...words, ...data, ...identity, ...locale, ...sync], {
+      cwd: '/',
+      env: { PATH: process.env['PATH'], LC_ALL: 'C' },
+    })
     await rename(join(building, 'data'), clusterOf(directory))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOTEMPTY') return
@@ -128,7 +131,7 @@ export function readLock(directory: string): { pid: number; port: number; status
 /** The URL of the cluster's database for one of its roles. Throws when the role has no password yet. */
 export function urlOf(directory: string, { port, role }: { port: number; role: ClusterRole }): string {
   const password = readFileSync(passwordFileOf(directory, role), 'utf8').trim()
-  return `postgres://${role}:${password}@127.0.0.1:${port}/postgres`
+  return `postgres://${role}:${password}@127.0.0.1:${port}/postgres?sslmode=disable`
 }
 
 /** The password of a role. The first call makes it at random, in a file that only the owner can read. */

@@ -30,12 +30,13 @@ export function overSocket(directory: string, url: string): string {
 }
 
 /**
- * Deletes the sockets that killed servers of this cluster left behind. `port` is the port of the current server, whose
- * socket stays.
+ * Deletes the sockets and lock files that a killed server of this cluster left behind. Only the owner of the lock on
+ * `directory` may do so. The process ids in these files tell nothing: they may be in use again, as happens in
+ * containers. A server that is still ending keeps its shared memory, which PostgreSQL notices by itself.
  */
-export async function deleteOldSockets(directory: string, port: number): Promise<void> {
+export async function deleteOldLocks(directory: string): Promise<void> {
   const files = await readdir(clusterOf(directory))
-  const old = files.filter((file) => file.startsWith(socketName('')) && !file.startsWith(socketName(port)))
+  const old = files.filter((file) => file === 'postmaster.pid' || file.startsWith(socketName('')))
   for (const file of old) await rm(join(clusterOf(directory), file), { force: true })
 }
 

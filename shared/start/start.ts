@@ -77,6 +77,8 @@ async function start(config: Config): Promise<void> {
   await runCommand({ command: release, env, cwd: root })
   stopped.signal.throwIfAborted()
   const owner = runCommand({ command: 'node shared/auth/bootstrap-command.ts --first-start', env, cwd: root })
+  // A failure is met below, together with that of the readiness.
+  owner.catch(() => {})
   // Whoever waits for `/readyz` at the first start expects that the owner can sign in.
   if (!existsSync(ownerFile(config))) await owner
   const print = printer(Math.max(...types.map((type) => type.name.length)))
@@ -137,11 +139,15 @@ function tellApi(down: string[]): void {
 // to all processes. Both ports are looked for at the same time, so that they differ.
 async function prepare(config: Config): Promise<NodeJS.ProcessEnv> {
   const [port, collabPort] = await Promise.all([config.PORT, config.COLLAB_PORT].map((port) => freePort({ port })))
-  const publicOrigin = process.env['PUBLIC_ORIGIN']?.trim() || `http://localhost:${port}`
+  const publicOrigin = process.env['PUBLIC_ORIGIN']?.trim() ? config.PUBLIC_ORIGIN : `http://localhost:${port}`
   // Processes stop without draining unless DRAIN_MS is set, because no load balancer is in front of them.
   if (process.env['DRAIN_MS']?.trim()) drainMs = config.DRAIN_MS
   const directory = resolve(config.DATA_DIR)
-  if (config.DATABASE_URL === '') postgres = await startEmbeddedPostgres({ directory })
+  if (config.DATABASE_URL === '') {
+    // Variables of libpq, such as PGSSLMODE and PGOPTIONS, are meant for another server.
+    for (const name of Object.keys(process.env)) if (/^PG[A-Z]/.test(name)) delete process.env[name]
+    postgres = await startEmbeddedPostgres({ directory })
+  }
   stopped.signal.throwIfAborted()
   return {
     COLLAB_HAND_ON: 'true',

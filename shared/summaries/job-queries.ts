@@ -21,6 +21,7 @@ const JobShape = Type.Object({
   model: Type.String(),
   usage: Nullable(Type.Object({ input_tokens: Type.Number(), output_tokens: Type.Number() })),
   error_code: Nullable(Type.Unsafe<NonNullable<SummaryJob['error']>['code']>({})),
+  error_message: Nullable(Type.String()),
   obsolete_reason: Nullable(Type.Unsafe<NonNullable<SummaryJob['obsolete_reason']>>({})),
   created_at: Type.Number(),
   started_at: Nullable(Type.Number()),
@@ -32,7 +33,7 @@ export type SummaryJobRow = Static<typeof JobShape>
 
 const columns = sql.fragment`
   workspace_id, id, status, target_type, target_id, block_id, requested_by, source_version, base_version, result_version,
-  model, usage, error_code, obsolete_reason, created_at, started_at, finished_at`
+  model, usage, error_code, error_message, obsolete_reason, created_at, started_at, finished_at`
 
 /** Returns a visible job, or null. */
 export function visibleSummaryJob(

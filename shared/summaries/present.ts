@@ -66,7 +66,7 @@ export function presentSummaryJob(job: SummaryJobRow, progress: Progress = notBe
     result_summary_version: job.result_version,
     model: job.model,
     usage: job.usage,
-    error: job.error_code === null ? null : { code: job.error_code, message: errorMessages[job.error_code] },
+    error: job.error_code && { code: job.error_code, message: job.error_message ?? errorMessages[job.error_code] },
     obsolete_reason: job.obsolete_reason,
     created_at: job.created_at,
     started_at: job.started_at,

@@ -199,7 +199,8 @@ t.test('a job of which no unit can be used has failed, and what a person pays fo
     details: { status: 'failed' },
   })
   stub.answerWith(() => ({ status: 401 }))
-  t.match(await translated(ada, source.id), { status: 'failed', error: { code: 'model_error' } })
+  const message = 'The model provider answered 401.'
+  t.match(await translated(ada, source.id), { status: 'failed', error: { code: 'model_error', message } })
   stub.answerWith(translating(() => 'x`y`'))
   t.match(await translated(ada, source.id), { status: 'failed', error: { code: 'model_bad_output' } })
   t.equal(await used(), 3, 'what came back was paid for')

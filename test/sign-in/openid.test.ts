@@ -1,4 +1,9 @@
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { sql } from 'slonik'
+import { createOpenIdProvider } from '../../shared/auth/openid-provider.ts'
+import { readConfig } from '../../shared/config/config.ts'
 import { openIdClient, startIssuer } from '../support/openid-issuer.ts'
 import { sharedService, startTestService } from '../support/service.ts'
 import { type Test, t } from '../support/tap.ts'
@@ -96,6 +101,59 @@ t.test('what comes back must fit what this browser has begun', async (t) => {
     const { browser } = await begin('ada')
     t.equal((await browser.get(`/login/openid/callback${search}`)).status, 400, search)
   }
+})
+
+t.test('sign-ins in several tabs do not undo each other, and a reload is no failure', async (t) => {
+  const { service, issuer } = await startBoth(t)
+  await service.signUp({ email: 'ada@example.test' })
+  issuer.person = { sub: 'ada', email: 'ada@example.test', email_verified: true }
+  const browser = new Visitor(service.origin)
+  const begun = [await browser.get('/login/openid?next=/device'), await browser.get('/login/openid?next=/d/a|b')]
+  const [first = '', second = ''] = [
+    await issuer.signIn(begun[0]?.location ?? ''),
+    await issuer.signIn(begun[1]?.location ?? ''),
+  ]
+  t.match(await browser.get(first), { status: 303, location: '/device' })
+  t.match(await browser.get(first), { status: 303, location: '/' }, 'reloaded')
+  t.equal((await browser.get(second)).status, 303)
+  t.match((await browser.get('/account/tokens')).html, 'Signed in as <bdi>ada@example.test</bdi>')
+  for (let tab = 0; tab < 20; tab += 1) await browser.get(`/login/openid?next=/${'x'.repeat(900)}`)
+  const last = await issuer.signIn((await browser.get('/login/openid?next=/device')).location ?? '')
+  t.match(await browser.get(last), { status: 303, location: '/device' }, 'nor do many fill the cookie')
+})
+
+t.test('a provider that is set up wrongly is no cancelled sign-in', async (t) => {
+  const server = createServer((_, response) => void answer(response)).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  let answer = (response: ServerResponse) => {
+    response.writeHead(404).end()
+  }
+  const service = await startTestService(t, { OIDC_ISSUER: `${origin}/acme`, OIDC_CLIENT_ID: openIdClient.id })
+  const metadata = (issuer: string) => (response: ServerResponse) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ issuer }))
+  }
+  const answers = [answer, metadata(`${origin}/acme/`), metadata('https://other.test'), metadata('no address')]
+  for (const [index, next] of answers.entries()) {
+    answer = next
+    const page = await new Visitor(service.origin).get('/login/openid')
+    t.match(page, { status: 503, html: 'Sign-in is set up incorrectly' }, `${index}`)
+  }
+})
+
+t.test('the log names the issuer that was set and the one that answered', async (t) => {
+  const server = createServer((_, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ issuer: 'https://b.test/' }))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const OIDC_ISSUER = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const config = readConfig({ OIDC_ISSUER, OIDC_CLIENT_ID: openIdClient.id, DATA_DIR: t.testdir() })
+  const begun = createOpenIdProvider(config).begin({ state: 's', nonce: 'n', verifier: 'v' })
+  const facts = { issuer: OIDC_ISSUER, provider_issuer: 'https://b.test/' }
+  const error = await begun.catch((reason: unknown) => reason)
+  t.match(error, { reason: 'misconfigured', facts })
 })
 
 t.test('while the organisation does not answer, people are told and passwords go on working', async (t) => {

@@ -107,6 +107,29 @@ t.test('every allowed value is taken as what it means, with blanks around it', a
   }
 })
 
+t.test('an origin is taken as browsers write it, and refused when it is more than an origin', async (t) => {
+  const origin = (PUBLIC_ORIGIN: string) => readConfig({ ...secrets, PUBLIC_ORIGIN }).PUBLIC_ORIGIN
+  const canonical = [
+    ['http://LocalHost:4330', 'http://localhost:4330'],
+    ['HTTPS://KB.test:443', 'https://kb.test'],
+    ['http://kb.test:80/', 'http://kb.test'],
+    ['https://bücher.test', 'https://xn--bcher-kva.test'],
+    ['http://[0:0::1]:4330', 'http://[::1]:4330'],
+  ] as const
+  for (const [given, taken] of canonical) t.equal(origin(given), taken)
+  const more = ['?x', '?', '#', '/?x', '/docs']
+  for (const wrong of [
+    ...more.map((rest) => `http://localhost:4330${rest}`),
+    'http://a@kb.test',
+    'http://kb.test:99999',
+  ])
+    t.throws(() => origin(wrong), { name: 'ConfigError', message: /^PUBLIC_ORIGIN was given / }, wrong)
+  t.same(readConfig({ ...secrets, CORS_ALLOWED_ORIGINS: 'https://KB.test:443,*' }).CORS_ALLOWED_ORIGINS, [
+    'https://kb.test',
+    '*',
+  ])
+})
+
 t.test('without a variable, and with an empty one, its default holds', async (t) => {
   const empty = Object.fromEntries(entries.map(([name]) => [name, '']))
   for (const config of [readConfig(secrets), readConfig({ ...empty, ...secrets })]) {

@@ -131,6 +131,11 @@ t.test('what a model cannot do is owned up to at once', async (t) => {
   t.equal(stub.requests.length, 1, 'what cannot pass is not tried again')
   stub.answerWith(() => ({ text: '\u0007' }))
   t.match(await ended(ada, await ask(ada, `/documents/${id}`)), { error: { code: 'model_bad_output' } })
+  const cut = { choices: [{ finish_reason: 'length', message: { content: 'Elephants drink because they' } }] }
+  stub.answerWith(() => ({ raw: JSON.stringify(cut) }))
+  const message = /stopped before the answer was complete \(length\)/
+  t.match(await ended(ada, await ask(ada, `/documents/${id}`)), { status: 'failed', error: { message } })
+  t.match(await summary(ada, `/documents/${id}`), { status: 'fallback' }, 'nothing is stored')
 })
 
 t.test('what a model is too slow for is tried again, and owned up to in the end', async (t) => {

@@ -1,7 +1,7 @@
 import { readConfig } from '../../shared/config/config.ts'
 import { configuredModel, type ModelError, type ModelErrorCode } from '../../shared/models/model.ts'
 import { openModels } from '../../shared/models/open-models.ts'
-import { type StubReply, startModelStub } from '../support/model-stub.ts'
+import { type StubReply, type StubRequest, startModelStub } from '../support/model-stub.ts'
 import { type Test, t } from '../support/tap.ts'
 
 const request = { model: 'stub-summary', system: 'Summarise.', user: 'secret text of a document' }
@@ -66,6 +66,106 @@ t.test('what does not pass is told apart from what may pass, and never repeats t
   t.equal(await failing({ text: ' \n' }, 'model_bad_output', false), 1)
   t.equal(await failing({ raw: '{"choices":"none"}' }, 'model_bad_output', false), 1)
   t.equal(await failing({ raw: 'secret text' }, 'model_bad_output', false), 1)
+})
+
+const said = (message: object, finish_reason: unknown = 'stop') =>
+  ({ raw: JSON.stringify({ choices: [{ message, finish_reason }] }) }) satisfies StubReply
+const thought = { type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] }
+
+t.test('what a model thinks aloud never becomes its answer', async (t) => {
+  const { stub, models } = await start(t)
+  const answers: [unknown, string | null][] = [
+    ['<think>\nThe user wants a summary.\n</think>\n\nElephants.', 'Elephants.'],
+    ['<THINKING budget="low">Hm.</THINKING>\n<reasoning>Hm.</reasoning> Elephants.', 'Elephants.'],
+    ['<think></think><answer>Elephants.</answer>', 'Elephants.'],
+    ['<think>I must not write </think> here.\n</think>\nElephants.', 'Elephants.'],
+    ['Okay, the user wants a summary.\n</think>\n\nElephants.', 'Elephants.'],
+    ['[THINK]Hm.[/THINK]Elephants.', 'Elephants.'],
+    [
+      '<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Elephants.<|return|>',
+      'Elephants.',
+    ],
+    ['analysisThe user wants it.assistantfinalElephants.', 'Elephants.'],
+    [
+      [thought, { type: 'reasoning', text: 'Hm.' }, { type: 'text', text: 'Ele' }, { type: 'text', text: 'phants.' }],
+      'Elephants.',
+    ],
+    ['<think>\nThe user wants', null],
+    ['<|channel|>analysis<|message|>Hm.', null],
+    [[thought], null],
+    ['Models open with <think> and end with </think>.', 'Models open with <think> and end with </think>.'],
+    ['<think> and </think> enclose it.', '<think> and </think> enclose it.'],
+    ['Close `</think>`\nfirst.', 'Close `</think>`\nfirst.'],
+    ['{"text":"Hm.</think>Ende"}', '{"text":"Hm.</think>Ende"}'],
+  ]
+  for (const [content, answer] of answers) {
+    stub.answerWith(() => said({ content, reasoning_content: 'Hm.' }))
+    const text = await models.ask(request).then(
+      ({ text }) => text.trim(),
+      ({ code }) => code,
+    )
+    t.equal(text, answer ?? 'model_bad_output', JSON.stringify(content))
+  }
+  stub.answerWith(() => said({ content: null, reasoning_content: 'Hm.' }))
+  await t.rejects(models.ask(request), { code: 'model_bad_output' })
+})
+
+t.test('an answer that was cut off is none, and the reason is told', async (t) => {
+  const { stub, models } = await start(t)
+  for (const reason of ['length', 'content_filter', 'max_tokens', 'tool_calls', 'SAFETY']) {
+    stub.answerWith(() => said({ content: 'Elephants drink a lot because they' }, reason))
+    const message = `The provider stopped before the answer was complete (${reason}).`
+    await t.rejects(models.ask(request), { code: 'model_bad_output', message, transient: false }, reason)
+  }
+  stub.answerWith(() => said({ content: 'Ele' }, 'insufficient_system_resource'))
+  await t.rejects(models.ask(request), { code: 'model_error', transient: true })
+  stub.answerWith(() => said({ content: null, refusal: 'I cannot' }))
+  await t.rejects(models.ask(request), { code: 'model_bad_output', message: 'The model refused to answer.' })
+  for (const reason of ['stop', 'eos', 'STOP', 'end_turn', null, undefined]) {
+    stub.answerWith(() => said({ content: 'Elephants.' }, reason))
+    t.equal((await models.ask(request)).text, 'Elephants.', `${reason}`)
+  }
+})
+
+t.test('an error with status 200 is an error like any other', async (t) => {
+  const { stub, models } = await start(t)
+  const bodies: [object, boolean][] = [
+    [{ error: { message: 'Rate limited', code: 429 } }, true],
+    [{ error: 'overloaded' }, true],
+    [{ object: 'error', message: 'busy', code: 503 }, true],
+    [{ choices: [{ error: { code: 502 }, finish_reason: 'error', message: { content: '' } }] }, true],
+    [{ error: { message: 'no such key', code: 401 } }, false],
+  ]
+  for (const [body, passes] of bodies) {
+    stub.requests.length = 0
+    stub.answerWith((_, index) => (index === 0 ? { raw: JSON.stringify(body) } : { text: 'Done.' }))
+    const answer = await models.ask(request).then(
+      ({ text }) => text,
+      ({ code, transient }) => `${code} ${transient}`,
+    )
+    t.equal(answer, passes ? 'Done.' : 'model_error false', JSON.stringify(body))
+  }
+})
+
+t.test('a provider that lacks parameters is asked without them, from then on at once', async (t) => {
+  const schema = { name: 'translations', schema: { type: 'object' } }
+  const refusals: [(request: StubRequest) => boolean, string, number][] = [
+    [({ response_format }) => response_format !== undefined, "'response_format.type' must be 'text'", 3],
+    [({ response_format }) => response_format?.type === 'json_schema', 'json_schema is not supported', 2],
+    [({ messages }) => messages[0]?.role === 'system', 'System role not supported', 2],
+  ]
+  for (const [isRefused, message, tries] of refusals) {
+    const { stub, models } = await start(t)
+    stub.answerWith((asked) =>
+      isRefused(asked) ? { status: 400, body: JSON.stringify({ error: { message } }) } : { text: '{}' },
+    )
+    for (const requests of [tries, tries + 1]) {
+      t.equal((await models.ask({ ...request, schema })).text, '{}')
+      t.equal(stub.requests.length, requests, message)
+    }
+    t.match(stub.requests.at(-1)?.messages.at(-1), { role: 'user', content: request.user })
+    if (tries === 3) t.match(stub.requests.at(-1)?.messages[0]?.content, '{"type":"object"}', 'the schema is told')
+  }
 })
 
 t.test('an answer without end is not read to it', async (t) => {

@@ -94,7 +94,7 @@ async function attemptJob<Source extends object, Result>(attempt: Attempt<Source
     const code = codeOf(error)
     const mayPass = error instanceof ModelError && error.transient && job.retryCount < maxModelRetries
     if (code === null || mayPass || stopping.aborted) throw error
-    const ended = await settle(attempt, { end: { status: 'failed', code } })
+    const ended = await settle(attempt, { end: { status: 'failed', code, message: messageOf(error) } })
     return { ...ended, causes: causesOf(error) }
   }
 }
@@ -159,6 +159,10 @@ async function accept<Source extends object, Result>(
 
 function obsolete(reason: string): jobs.RequestedJobEnd {
   return { status: 'obsolete', reason }
+}
+
+function messageOf(error: unknown): string | undefined {
+  return error instanceof ModelError ? error.message : undefined
 }
 
 function codeOf(error: unknown): string | null {

@@ -56,10 +56,10 @@ export function lockJob(tx: Transaction, input: RequestedJobRow) {
   )
 }
 
-/** The end of a job: its final status, and the cause as a code or an `obsolete_reason`. */
+/** The end of a job: its final status, and the cause as a code with a message or as an `obsolete_reason`. */
 export type RequestedJobEnd =
   | { status: 'succeeded' }
-  | { status: 'failed'; code: string }
+  | { status: 'failed'; code: string; message?: string | undefined }
   | { status: 'obsolete'; reason: string }
 
 /** Ends a job whose row the caller has locked by `lockJob`. */
@@ -69,6 +69,7 @@ export async function endJob(tx: Transaction, input: RequestedJobRow & { end: Re
     prepared(sql.unsafe`
     UPDATE ${tableOf(input)} SET status = ${end.status}, finished_at = clock_timestamp(),
       error_code = ${end.status === 'failed' ? end.code : null},
+      error_message = ${end.status === 'failed' ? (end.message ?? null) : null},
       obsolete_reason = ${end.status === 'obsolete' ? end.reason : null}
     WHERE workspace_id = ${key.workspace_id} AND id = ${key.job_id}`),
   )

@@ -4,6 +4,7 @@ import { parseMarkdown } from '../../body/markdown/parse.ts'
 import { writeFlow } from '../../body/markdown/processor.ts'
 import { normaliseBlocks } from '../../body/normalise.ts'
 import { Refusal } from '../../errors/errors.ts'
+import { placeholdersOf } from './placeholders.ts'
 import { structureOf, withAttributesOf, wordsOf } from './structure.ts'
 import { type Tagged, withoutTags, withTags } from './tags.ts'
 
@@ -42,17 +43,55 @@ export function faithfulMarkdown(content: readonly BodyNode[]): InlineMarkdown |
 export function translatedContent(inline: InlineMarkdown, translation: string): BodyNode[] | null {
   // A translation that is so much longer than its original is wrong, so it is not even parsed.
   if (translation.length > 2000 + 20 * inline.markdown.length) return null
-  if (proseOf(inline.original) !== null && prose.test(translation)) return [{ text: translation, type: 'text' }]
+  if (proseOf(inline.original) !== null && prose.test(translation)) {
+    const content = [{ text: translation, type: 'text' }]
+    return keepsPlaceholders(inline, content) ? content : null
+  }
   try {
-    const read = readInline(translation) ?? readInline(onOneLine(translation))
-    const restored = read && withoutTags(read, inline.tagged)
-    if (!restored) return null
-    const content = withAttributesOf(inline.original, normalised(restored))
-    return structureOf(content) === structureOf(inline.original) && wordsOf(content) !== '' ? normalised(content) : null
+    const content = restored(inline, readLine(translation))
+    if (content !== null || translation.includes(joiner)) return content
+    const read = readLine(withFreeMarks(translation))
+    return restored(inline, read && withoutJoiners(read))
   } catch (error) {
     if (error instanceof Refusal) return null
     throw error
   }
+}
+
+function readLine(translation: string): BodyNode[] | null {
+  return readInline(translation) ?? readInline(onOneLine(translation))
+}
+
+// Returns the content of a translation, or null when it has another structure than the original.
+function restored(inline: InlineMarkdown, read: BodyNode[] | null): BodyNode[] | null {
+  const untagged = read && withoutTags(read, inline.tagged)
+  if (!untagged) return null
+  const content = normalised(withAttributesOf(inline.original, normalised(untagged)))
+  const isSame = structureOf(content) === structureOf(inline.original) && keepsPlaceholders(inline, content)
+  return isSame && wordsOf(content) !== '' ? content : null
+}
+
+function keepsPlaceholders({ original }: InlineMarkdown, content: readonly BodyNode[]): boolean {
+  return placeholdersOf(content) === placeholdersOf(original)
+}
+
+/*
+ * Markdown reads `**` between punctuation and a letter as an opening or a closing sign alone, and often as the wrong one
+ * in scripts without spaces: in `これは**重要（とても）**です` the bold does not end. A private character between the sign and
+ * the punctuation lets the sign open and close.
+ */
+const joiner = '\uE000'
+const besidePunctuation =
+  /(?<=[^\s\\*~=](?<=[\p{P}\p{S}]))(\*{1,3}|~{1,2}|==)(?=[^\s\p{P}\p{S}])|(?<=[^\s\p{P}\p{S}])(\*{1,3}|~{1,2}|==)(?=[^\s\\*~=](?<=[\p{P}\p{S}]))/gu
+
+function withFreeMarks(translation: string): string {
+  return translation.replace(besidePunctuation, (_, behind: string | undefined, before: string | undefined) =>
+    behind === undefined ? `${before}${joiner}` : `${joiner}${behind}`,
+  )
+}
+
+function withoutJoiners(content: BodyNode[]): BodyNode[] {
+  return JSON.parse(JSON.stringify(content).replaceAll(joiner, '')) as BodyNode[]
 }
 
 // Prose: letters and signs that mean nothing in Markdown. The Markdown of prose is the text itself, so most texts need

@@ -40,6 +40,7 @@ const JobShape = Type.Object({
   input_characters: Type.Number(),
   output_characters: Type.Number(),
   error_code: Nullable(Type.String()),
+  error_message: Nullable(Type.String()),
   obsolete_reason: Nullable(Type.Enum(['source_changed', 'document_deleted'])),
   created_at: Type.Number(),
   started_at: Nullable(Type.Number()),
@@ -54,7 +55,7 @@ export type JobRow = Static<typeof JobShape>
 const columns = sql.fragment`
   workspace_id, id, status, document_set_id, source_document_id, target_document_id, source_locale, target_locale,
   source_version, target_version, model, actor, units, remaining_unit_count, result, input_characters,
-  output_characters, error_code, obsolete_reason, created_at, started_at, finished_at, applied_at`
+  output_characters, error_code, error_message, obsolete_reason, created_at, started_at, finished_at, applied_at`
 
 /** Returns a job in one of the given workspaces, or null. A job that ended `retentionDays` ago counts as absent. */
 export function visibleJob(

@@ -55,7 +55,7 @@ export function presentJob(job: JobRow, prices: Prices, progress: Progress = not
       estimated_cost: estimatedCost(job, prices),
     },
     model: job.model,
-    error: job.error_code === null ? null : { code: job.error_code, message: messageOf(job.error_code) },
+    error: job.error_code === null ? null : { code: job.error_code, message: messageOf(job) },
     obsolete_reason: job.obsolete_reason,
     created_at: job.created_at,
     started_at: job.started_at,
@@ -81,6 +81,6 @@ function estimatedCost(job: JobRow, prices: Prices): number | null {
   return (job.input_characters * input + job.output_characters * output) / 1_000_000
 }
 
-function messageOf(code: string): string {
-  return messages[code] ?? 'The job failed.'
+function messageOf({ error_code: code, error_message: message }: JobRow): string {
+  return message ?? messages[code ?? ''] ?? 'The job failed.'
 }

@@ -94,7 +94,9 @@ export async function storeJob(
   await writeResult(tx, input.key, { units, inputCharacters, outputCharacters })
   const failure = units.find(({ status }) => status === 'failed')
   if (failure === undefined || units.some(({ status }) => status === 'translated')) return { status: 'succeeded' }
-  return { status: 'failed', code: failure.reason?.startsWith('model_') ? failure.reason : 'model_bad_output' }
+  const code = failure.reason?.startsWith('model_') ? failure.reason : 'model_bad_output'
+  const told = translations.find((translation) => 'message' in translation)
+  return { status: 'failed', code, message: told && 'message' in told ? told.message : undefined }
 }
 
 function outcomeOf(
