@@ -22,7 +22,7 @@ const lists = [
   ['../start/config', 'a wrong value of any variable|every allowed value'],
 ] as const
 
-t.test('whoever follows the recipes of CONTRIBUTING gets what works at the first run', async (t) => {
+t.test('whoever follows the recipes gets what works at the first run', async (t) => {
   const copy = await copyOfTree()
   t.teardown(() => rm(copy, { recursive: true, force: true }))
   const written = new Set<string>()
@@ -62,14 +62,18 @@ async function copyOfTree(): Promise<string> {
 
 type CodeBlock = { kind: string; path: string; text: string }
 
-// The code blocks of CONTRIBUTING that name a file, in their order.
+// The code blocks of the recipes that name a file, in the order in which CONTRIBUTING lists the recipes.
 async function codeBlocks(): Promise<CodeBlock[]> {
-  const { children } = remark().parse(await readFile(join(root, 'CONTRIBUTING.md'), 'utf8'))
-  return children.flatMap((node) =>
-    node.type === 'code' && node.lang != null && node.meta != null
-      ? [{ kind: node.lang, path: node.meta, text: node.value }]
-      : [],
-  )
+  const contributing = await readFile(join(root, 'CONTRIBUTING.md'), 'utf8')
+  const paths = [...contributing.matchAll(/^\| Adding .*\[`([^`]+)`\]/gm)].map(([, path = '']) => path)
+  const texts = await Promise.all([...new Set(paths)].map((path) => readFile(join(root, path), 'utf8')))
+  return remark()
+    .parse(texts.join('\n'))
+    .children.flatMap((node) =>
+      node.type === 'code' && node.lang != null && node.meta != null
+        ? [{ kind: node.lang, path: node.meta, text: node.value }]
+        : [],
+    )
 }
 
 // Replaces NNNN in the name of a migration by the next number.
@@ -88,7 +92,7 @@ function changed(file: string, { path, diff }: { path: string; diff: string }): 
       lines.flatMap((line) => (line[0] === ' ' || line[0] === sign ? [line.slice(1)] : [])).join('\n')
     const [before, after] = [`\n${side('-')}\n`, `\n${side('+')}\n`]
     const places = text.split(before).length - 1
-    if (places !== 1) throw new Error(`CONTRIBUTING.md: ${path} has these lines ${places} times:${before}`)
+    if (places !== 1) throw new Error(`The recipes: ${path} has these lines ${places} times:${before}`)
     return text.replace(before, () => after)
   }, `\n${file}`)
   return result.slice(1)
