@@ -65,7 +65,7 @@ t.test('a program reads the code as JSON, and a person who refuses ends the logi
 
   const refused = person.start(['login'])
   await decide(browser, await codeOf(refused), 'deny')
-  t.match(await refused.ended, { code: 1, err: /refused/ })
+  t.match(await refused.ended, { code: 1, err: /denied/ })
   t.match(await person.run(['login', '--scopes', 'everything']), { code: 1, err: /scope/ })
 })
 

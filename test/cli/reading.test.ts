@@ -161,7 +161,7 @@ t.test('a person searches with operators and filters, and is told what the index
   t.match(answer, { results: [{ document_id: elephants.id }], projection: { complete: true } })
   t.match((await json(['search', 'elephant', '--all', '--in', 'Zoo'])).page, { has_more: false })
   t.match(await run(['search', 'nowhere']), { code: 0, out: 'Nothing was found.\n' })
-  t.match(await run(['search', '--', '-only']), { code: 1, err: /only excludes/ })
+  t.match(await run(['search', '--', '-only']), { code: 1, err: /only exclusions/ })
   t.match(await run(['search', 'x', '--property', 'novalue']), { code: 2 })
 })
 
