@@ -4,7 +4,9 @@ export type OpenIdIdentity = { issuer: string; subject: string; email: string | 
 /** The secrets of one sign-in, which the answer of the provider must match. `verifier` is the code verifier of PKCE. */
 export type OpenIdFlow = { state: string; nonce: string; verifier: string }
 
-/** A reason for which a sign-in failed. `misconfigured` is a fault of the operator's settings, here or at the provider. */
+/**
+ * A reason for which a sign-in failed. `misconfigured` is a fault of the operator's settings, here or at the provider.
+ */
 type Reason = 'unreachable' | 'misconfigured' | 'cancelled' | 'invalid'
 
 /** A sign-in at the provider that failed. `reason` is for the person, `cause` and `facts` are for the log. */

@@ -51,8 +51,8 @@ export function databaseAddress(text: string): string {
 const sslOf: Record<string, string> = { true: 'require', '1': 'require', false: 'disable', '0': 'disable' }
 
 /**
- * Asks the server of a URL with `sslmode=prefer` or `allow` whether it speaks TLS. From then on, `databaseAddress` knows
- * the answer. To be called before the first connection of a process. An unreachable server is asked again.
+ * Asks the server of a URL with `sslmode=prefer` or `allow` whether it speaks TLS. From then on, `databaseAddress`
+ * knows the answer. To be called before the first connection of a process. An unreachable server is asked again.
  */
 export async function chooseTls(url: string): Promise<void> {
   const { host, hostname, port } = new URL(databaseAddress(url))

@@ -40,8 +40,8 @@ export function mayCloseMath(before: string, after: string): boolean {
   return !/(?:^|\s|"|\s')$/.test(before) && !/[\p{L}\p{N}$({]/u.test(after)
 }
 
-// Scripts without spaces between words and their punctuation; besides, what no character reference can stand for: halves
-// of surrogate pairs, control characters and noncharacters.
+// Scripts without spaces between words and their punctuation; besides, what no character reference can stand for:
+// halves of surrogate pairs, control characters and noncharacters.
 const anyLetter =
   /[\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Bopo}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}\uff00-\uffef\p{Cs}\p{Cc}\ufdd0-\ufdef\ufffe\uffff]/u
 

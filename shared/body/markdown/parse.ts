@@ -49,8 +49,8 @@ export function parseMarkdown(input: MarkdownInput): Parsed {
 }
 
 /**
- * The text with a line feed as the end of each line, and U+FFFD for U+0000 (CommonMark 2.3). All offsets refer to the returned text. Refuses with 422
- * `invalid_node` a text that no body may hold.
+ * The text with a line feed as the end of each line, and U+FFFD for U+0000 (CommonMark 2.3). All offsets refer to the
+ * returned text. Refuses with 422 `invalid_node` a text that no body may hold.
  */
 export function markdownSource({ markdown, path = '' }: MarkdownInput): string {
   const source = markdown.replaceAll('\0', '\ufffd').replace(/\r\n?/g, '\n')

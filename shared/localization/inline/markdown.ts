@@ -76,8 +76,8 @@ function keepsPlaceholders({ original }: InlineMarkdown, content: readonly BodyN
 }
 
 /*
- * Markdown reads `**` between punctuation and a letter as an opening or a closing sign alone, and often as the wrong one
- * in scripts without spaces: in `これは**重要（とても）**です` the bold does not end. A private character between the sign and
+ * Markdown reads `**` between punctuation and a letter as an opening or a closing sign alone, and often as the wrong
+ * one in scripts without spaces: in `これは**重要（とても）**です` the bold does not end. A private character between the sign and
  * the punctuation lets the sign open and close.
  */
 const joiner = '\uE000'

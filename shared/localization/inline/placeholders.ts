@@ -4,8 +4,8 @@ const name = String.raw`[\p{L}\p{N}_][\p{L}\p{N}_.$@[\]-]{0,80}`
 const format = String.raw`[:!|][^{}]*|,\s*(?:number|date|time|spellout|ordinal|duration)\b[^{}]*`
 const conversion = String.raw`(?:hh?|ll?|[qLzt])?[@sdiufFeEgGxXocpaA](?!\p{Ll}{2})`
 
-// The usual placeholders. A percent sign behind a digit is a percentage. A single brace holds a placeholder only when it
-// encloses nothing or a name or number, possibly with a format: `{name}`, `{0:N2}`, `{price, number, currency}`.
+// The usual placeholders. A percent sign behind a digit is a percentage. A single brace holds a placeholder only when
+// it encloses nothing or a name or number, possibly with a format: `{name}`, `{0:N2}`, `{price, number, currency}`.
 const placeholder = new RegExp(
   [
     String.raw`\{\{[^{}]*\}\}|\{%.*?%\}|<%.*?%>|\$\{[^{}]*\}`,
@@ -20,8 +20,8 @@ const placeholder = new RegExp(
 const sequential = /^(?:%[^(%$]*[a-zA-Z@]|\{(?:[:!][^{}]*)?\})$/u
 
 /**
- * Returns a key for the placeholders in the text of inline content. A translation may order them differently, except for
- * those that take the next argument, such as `%s`. Code is ignored, because it has to stay the same anyway.
+ * Returns a key for the placeholders in the text of inline content. A translation may order them differently, except
+ * for those that take the next argument, such as `%s`. Code is ignored, because it has to stay the same anyway.
  */
 export function placeholdersOf(content: readonly BodyNode[]): string {
   const isText = ({ type, marks = [] }: BodyNode) => type === 'text' && !marks.some((mark) => mark.type === 'code')
@@ -32,9 +32,9 @@ export function placeholdersOf(content: readonly BodyNode[]): string {
   return [...choices, ...keys].sort().join('\n')
 }
 
-// Finds arguments of ICU whose forms are translated, such as `{count, plural, one {# day} other {# days}}`. `choices` are
-// their names and the selectors of their forms. Languages differ in the selectors of plurals, so only `other` counts.
-// `rest` is the text without the braces of choices and forms.
+// Finds arguments of ICU whose forms are translated, such as `{count, plural, one {# day} other {# days}}`. `choices`
+// are their names and the selectors of their forms. Languages differ in the selectors of plurals, so only `other`
+// counts. `rest` is the text without the braces of choices and forms.
 function choicesIn(text: string): { choices: string[]; rest: string } {
   const names: string[] = []
   const selectors = new Set<string>()

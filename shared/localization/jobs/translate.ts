@@ -129,8 +129,9 @@ function badOutput(message: string): ModelError {
 }
 
 /**
- * Returns the answers to units by id, or null when the text contains no JSON of the expected schema. When a single entry has
- * another shape, only its unit fails. An id that occurs twice has no answer. A thread calls this function by its name.
+ * Returns the answers to units by id, or null when the text contains no JSON of the expected schema. When a single
+ * entry has another shape, only its unit fails. An id that occurs twice has no answer. A thread calls this function by
+ * its name.
  * @public
  */
 export function answersIn({ text }: { text: string }): ReadonlyMap<string, Answer> | null {
@@ -150,8 +151,8 @@ const parsing = textComputation({ module: import.meta.url, run: answersIn, small
 
 type ParsedList = { translations: unknown[] }
 
-// Returns the JSON of the schema that stands anywhere in a text, such as between fences or behind a sentence. Of several
-// lists the last of the longest counts, because models show examples and drafts before the answer.
+// Returns the JSON of the schema that stands anywhere in a text, such as between fences or behind a sentence. Of
+// several lists the last of the longest counts, because models show examples and drafts before the answer.
 function answerListIn(text: string): ParsedList | null {
   const whole = parsedList(text)
   if (whole !== null) return whole
@@ -167,8 +168,8 @@ function answerListIn(text: string): ParsedList | null {
   return best
 }
 
-// The most characters that are read to find JSON in a text. A text of nothing but braces would otherwise take the square
-// of its length.
+// The most characters that are read to find JSON in a text. A text of nothing but braces would otherwise take the
+// square of its length.
 const longestScan = 4 * 2 ** 20
 
 // Returns the index behind the bracket that closes the object at `start`, or `limit` when none does.

@@ -6,8 +6,8 @@ import { syntaxTree } from '../../document/syntax-tree.ts'
 import { root } from '../../support/processes.ts'
 import { t } from '../../support/tap.ts'
 
-// The READMEs that come back with another syntax tree, and the reasons. The contract keeps only links beside code, and a
-// warning tells the author of a mark that is lost.
+// The READMEs that come back with another syntax tree, and the reasons. The contract keeps only links beside code, and
+// a warning tells the author of a mark that is lost.
 const explained: { [path: string]: string } = {
   'acorn/README.md': 'Bold around nothing but code (contract).',
   'jose/README.md': 'Bold around nothing but code (contract).',
