@@ -67,7 +67,7 @@ const projectionOptions: QueueOptions = {
 
 /**
  * A model works on a requested job for minutes. Retries follow after 10, 20, 40 and then 60 s. A failure of the model
- * is tried again three times at most; further retries are for processes that stop or die.
+ * is tried again three times at most; further retries are for processes that die.
  */
 const requested: QueueOptions = { ...common, expireInSeconds: 3600, retryLimit: 6, retryDelay: 10, retryDelayMax: 60 }
 

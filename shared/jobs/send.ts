@@ -45,13 +45,13 @@ export function groupOf(data: object): { id: string } {
   return { id: 'workspace_id' in data ? String(data.workspace_id) : 'service' }
 }
 
-/** Enqueues a requested job, not to start before `startAfter` seconds, in the transaction that writes its row. */
+/** Enqueues a requested job in the transaction that writes its row. */
 export async function enqueueRequestedJob(
   context: { tx: Transaction; jobs: Jobs },
-  request: { queue: Queue<RequestedJobKey>; key: RequestedJobKey; startAfter?: number },
+  request: { queue: Queue<RequestedJobKey>; key: RequestedJobKey },
 ): Promise<void> {
-  const { queue, key, startAfter = 0 } = request
+  const { queue, key } = request
   const priority = await requestedJobTurn(context.tx, { queue: queue.name, workspaceId: key.workspace_id })
   const db = foreignStatements(context.tx)
-  await context.jobs.boss.send(queue.name, key, { db, priority, startAfter, group: groupOf(key) })
+  await context.jobs.boss.send(queue.name, key, { db, priority, group: groupOf(key) })
 }

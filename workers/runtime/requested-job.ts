@@ -6,6 +6,7 @@ import { inTransaction, type Queryable, type Transaction } from '../../shared/da
 import { causesOf } from '../../shared/errors/causes.ts'
 import { deadLetterOf, type RequestedJobKey } from '../../shared/jobs/queues.ts'
 import * as jobs from '../../shared/jobs/requested/queries.ts'
+import { enqueueRequestedJob } from '../../shared/jobs/send.ts'
 import { ModelError, type ModelRequest } from '../../shared/models/model.ts'
 import { onBehalfOf } from '../../shared/turns/requester.ts'
 import { type Runtime, stopAll, type Worker } from './runtime.ts'
@@ -83,7 +84,8 @@ type Attempt<Source extends object, Result> = {
  */
 type Proposal<Source, Result> = { source: Source; result: Result } | { end: jobs.RequestedJobEnd | null }
 
-// Ends the job with the code of an error that will not pass. Throws any other error, so that pg-boss tries again.
+// Ends the job with the code of an error that will not pass. Throws any other error, so that pg-boss tries again, unless
+// the process stops.
 async function attemptJob<Source extends object, Result>(attempt: Attempt<Source, Result>): Promise<ExplainedOutcome> {
   const { runtime, job, row, stopping } = attempt
   const limit = { mostMs: runtime.config.WORKER_COMPUTE_MS }
@@ -93,10 +95,22 @@ async function attemptJob<Source extends object, Result>(attempt: Attempt<Source
   } catch (error) {
     const code = codeOf(error)
     const mayPass = error instanceof ModelError && error.transient && job.retryCount < maxModelRetries
-    if (code === null || mayPass || stopping.aborted) throw error
+    if (stopping.aborted) return await release(attempt)
+    if (code === null || mayPass) throw error
     const ended = await settle(attempt, { end: { status: 'failed', code, message: messageOf(error) } })
     return { ...ended, causes: causesOf(error) }
   }
+}
+
+// Gives the job of a process that stops to another process at once, as a new job of pg-boss. That uses up no retry.
+function release<Source extends object, Result>(attempt: Attempt<Source, Result>): Promise<ExplainedOutcome> {
+  const { kind, runtime, job, row } = attempt
+  return inTransaction(runtime.database, async (tx) => {
+    await jobs.releaseJob(tx, row)
+    await enqueueRequestedJob({ tx, jobs: runtime.jobs }, { queue: kind.table.queue, key: row.key })
+    await completeAttempts(tx, { jobs: runtime.jobs, attempts: [job] })
+    return { outcome: 'released' }
+  })
 }
 
 // Derives the result without a lock. Looks for what would make the result worthless before the model is paid.

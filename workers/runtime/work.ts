@@ -12,7 +12,7 @@ import type { Runtime, Worker } from './runtime.ts'
 /** How an attempt at a job ended. README.md beside this file explains every outcome. */
 export type JobOutcome =
   | ('current' | 'behind' | 'obsolete' | 'gone' | 'large' | 'done')
-  | ('failed' | 'over_limit' | 'fenced')
+  | ('failed' | 'over_limit' | 'fenced' | 'released')
 
 /** `reason` is an error code or an `obsolete_reason`; `causes` are the messages of an error and its causes. */
 export type ExplainedOutcome = { outcome: JobOutcome; reason?: string; causes?: readonly string[] }

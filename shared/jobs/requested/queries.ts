@@ -75,6 +75,13 @@ export async function endJob(tx: Transaction, input: RequestedJobRow & { end: Re
   )
 }
 
+/** Gives a running job back: it is pending again, for any process. */
+export async function releaseJob(tx: Transaction, input: RequestedJobRow): Promise<void> {
+  await tx.query(sql.unsafe`
+    UPDATE ${tableOf(input)} SET status = 'pending', attempt = NULL
+    WHERE workspace_id = ${input.key.workspace_id} AND id = ${input.key.job_id} AND finished_at IS NULL`)
+}
+
 const RequesterRow = row(Type.Object({ may_write: Type.Boolean() }))
 
 /** Tells whether the requester of a job still has a writing role in its workspace. */
