@@ -84,7 +84,7 @@ function messageServer(service: Service, routes: readonly Route[]) {
       answerProtocolError(response, { code: -32600, message: 'Invalid request: batches are not supported' })
     } else if (typeof message === 'object' && message !== null && isDeeperThan(maxDepth, message)) {
       answerProtocolError(response, { code: -32600, message: `Invalid request: nested deeper than ${maxDepth} levels` })
-    } else if (isWrongInitialize(message)) {
+    } else if (request.headers['mcp-protocol-version'] === undefined && isWrongInitialize(message)) {
       const id = (message as { id?: string | number }).id ?? null
       const expected = 'initialize needs a protocolVersion, capabilities and clientInfo with name and version'
       answerProtocolError(response, { status: 200, code: -32602, message: `Invalid params: ${expected}`, id })
@@ -120,7 +120,8 @@ function isListen(message: unknown): boolean {
   return (message as { method?: unknown } | null)?.method === listenMethod
 }
 
-// The SDK takes wrong parameters of this one request for a failure of the service.
+// The SDK takes wrong parameters of this request for a failure of the service. In protocol versions from 2026 on, whose
+// requests name their version in a header, there is no such method.
 function isWrongInitialize(message: unknown): boolean {
   return (message as { method?: unknown } | null)?.method === 'initialize' && !isInitializeRequest(message)
 }

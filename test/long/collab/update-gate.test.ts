@@ -16,6 +16,8 @@ import { type Test, t } from '../../support/tap.ts'
  * second.
  */
 
+const connections = new WeakMap<Y.Doc, Map<string, Connection<ConnectionContext>>>()
+
 t.test('what a person types is applied at once, also in a large document with a long history', async (t) => {
   const { doc, admit, trials } = opened(paragraphs(10_000))
   for (let index = 0; index < 10_000; index += 5) textAt(doc, index).delete(2, 4)
@@ -185,8 +187,6 @@ function opened(blocks: ReturnType<typeof paragraphs>, whileTried = () => {}) {
   const admit = (update: Uint8Array, userId = 'a user') => gate.admit(connectionOf(doc, userId), update)
   return { doc, admit, trials: () => trials }
 }
-
-const connections = new WeakMap<Y.Doc, Map<string, Connection<ConnectionContext>>>()
 
 /** The connection of a user to a document, as far as the gate needs it. */
 function connectionOf(doc: Y.Doc, userId: string): Connection<ConnectionContext> {

@@ -87,4 +87,4 @@ function untilIndexed(site: Site, id: string | null = null): Promise<void> {
 
 const markdown = (content: string) => ({ format: 'markdown', content })
 
-const listener = `FROM pg_stat_activity WHERE application_name = 'svc-listen' AND query LIKE '%svc_projections_current%'`
+const listener = `FROM pg_stat_activity WHERE application_name = 'svc-listen' AND query LIKE '%svc_indexed%'`
