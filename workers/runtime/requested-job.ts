@@ -84,8 +84,8 @@ type Attempt<Source extends object, Result> = {
  */
 type Proposal<Source, Result> = { source: Source; result: Result } | { end: jobs.RequestedJobEnd | null }
 
-// Ends the job with the code of an error that will not pass. Throws any other error, so that pg-boss tries again, unless
-// the process stops.
+// Ends the job with the code of an error that will not pass. Throws any other error, so that pg-boss tries again. A
+// process that stops gives the job back instead.
 async function attemptJob<Source extends object, Result>(attempt: Attempt<Source, Result>): Promise<ExplainedOutcome> {
   const { runtime, job, row, stopping } = attempt
   const limit = { mostMs: runtime.config.WORKER_COMPUTE_MS }

@@ -65,7 +65,12 @@ export function findInteraction({ db, config }: Context, secret: string): Promis
  * The code or refresh token, used or not; null when it is unknown or its grant was revoked. Both rows are locked, so of
  * two exchanges at once the second sees what the first has done, and a revocation waits for an exchange.
  */
-export function lockArtifact({ db, config }: Context, key: ArtifactKey): Promise<Artifact | null> {
+export async function lockArtifact({ db, config }: Context, key: ArtifactKey): Promise<Artifact | null> {
+  // The grant comes first: an exchange with an earlier token of the grant stores the token that another exchange locks.
+  await db.query(sql.unsafe`
+    SELECT FROM oauth_grants WHERE id = (
+      SELECT grant_id FROM oauth_artifacts WHERE id_hash = ${sql.binary(hashOf(config, key))})
+    FOR NO KEY UPDATE`)
   return db.maybeOne(sql.type(row(ArtifactShape))`
     SELECT a.payload, a.expires_at, a.used_at IS NOT NULL AND NOT (
       a.kind = 'RefreshToken' AND a.used_at > now() - make_interval(secs => ${refreshLeeway})) AS is_used
