@@ -1,9 +1,9 @@
 import type { Slices } from '../../computations/slices.ts'
 import type { BodyNode } from '../document.ts'
+import { equalJson } from '../equal-json.ts'
 import { inlineTypes } from '../nodes.ts'
 import { longestIncreasing, matchSequences } from '../sequence.ts'
 import { matchSimilar } from './align-similar.ts'
-import { equalJson } from './encoding.ts'
 
 /** A list of sibling nodes: the children of one block, or of the document. */
 export type Siblings = readonly BodyNode[]

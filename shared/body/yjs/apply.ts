@@ -1,12 +1,12 @@
 import * as Y from 'yjs'
 import { atOnce, type Slices } from '../../computations/slices.ts'
 import type { Attrs, BodyNode } from '../document.ts'
+import { equalJson } from '../equal-json.ts'
 import { inlineTypes, isTextblock } from '../nodes.ts'
 import { alignSiblings, blockIdOf, equalEnds, placesById, type Siblings } from './align.ts'
 import {
   childrenOf,
   elementFormats,
-  equalJson,
   idOf,
   type RawDocument,
   readChildren,

@@ -1,6 +1,7 @@
 import type { BodyNode } from '../document.ts'
+import { equalJson } from '../equal-json.ts'
 import { type Match, matchSequences } from '../sequence.ts'
-import { equalJson, type Formats, formatsOf } from './encoding.ts'
+import { type Formats, formatsOf } from './encoding.ts'
 import { type InlineToken, inlineTokensOf, type Line, lineOf, lineText, sliceLine } from './line.ts'
 
 /** An edit that replaces the content between two offsets. */

@@ -1,7 +1,8 @@
 import * as Y from 'yjs'
 import type { BodyNode, Json } from '../document.ts'
+import { equalJson } from '../equal-json.ts'
 import { inlineTypes, isTextblock } from '../nodes.ts'
-import { attributeValue, equalJson, type Formats } from './encoding.ts'
+import { attributeValue, type Formats } from './encoding.ts'
 import type { IdRange, IdSet } from './id-ranges.ts'
 import {
   type Division,

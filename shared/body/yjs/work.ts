@@ -1,10 +1,11 @@
 import * as Y from 'yjs'
 import type { Slices } from '../../computations/slices.ts'
 import type { BodyNode } from '../document.ts'
+import { equalJson } from '../equal-json.ts'
 import { inlineTypes } from '../nodes.ts'
 import { blockIdOf, type Presence, type Siblings } from './align.ts'
 import { BlocksById } from './blocks-by-id.ts'
-import { childrenOf, equalJson, idOf } from './encoding.ts'
+import { childrenOf, idOf } from './encoding.ts'
 import type { HeldIds } from './held-ids.ts'
 import type { Step } from './steps.ts'
 

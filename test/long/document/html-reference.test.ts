@@ -22,8 +22,8 @@ markdownIt.renderer.renderInline = function (this: Renderer, tokens: Token[], op
 }
 
 // Octokit and its friends write tables as raw HTML with blank lines inside. Each piece of such a table is malformed,
-// and each renderer repairs the piece in its own way. markdown-it does not end bold text between punctuation and a letter
-// of a script without spaces.
+// and each renderer repairs the piece in its own way. markdown-it does not end bold text between punctuation and a
+// letter of a script without spaces.
 const boldBeforeLetter = /\p{P}\*\*[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]/u
 const files = markdownFiles(2000).filter(
   ({ text }) => !text.includes('<tbody valign=top align=left>') && !boldBeforeLetter.test(text),
