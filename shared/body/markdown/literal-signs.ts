@@ -212,6 +212,9 @@ function flanking(run: string, before = ' ', after = ' '): { opens: boolean; clo
   return { opens: left && (!isWordBefore || !right), closes: right && (!isWordAfter || !left) }
 }
 
+// The most characters that the parser reads as a label, and its sign.
+const longestLabel = 1001
+
 // A bracket begins a link only before an address, and a reference only to a footnote of the document. In the text of a
 // link, a bracket without a partner would end the text or begin another one.
 function markBrackets(line: Line, labels: Labels): void {
@@ -230,7 +233,8 @@ function markBrackets(line: Line, labels: Labels): void {
       else {
         open.pop()
         const isLink = text[index + 1] === '(' && lastParenthesis > index
-        const isFootnote = text[at + 1] === '^' && labels?.has(text.slice(at + 2, index).toLowerCase()) !== false
+        const isLabel = text[at + 1] === '^' && index - at <= longestLabel
+        const isFootnote = isLabel && labels?.has(text.slice(at + 2, index).toLowerCase()) !== false
         if (!isLink && !isFootnote) continue
         add(line, at)
         // Another bracket before it would take its place.
