@@ -115,12 +115,12 @@ type Attempt<Data extends object> = { queue: Queue<Data>; job: Job<Data>; stoppi
 /** Whether no further attempt follows a failure, and the result for pg-boss. */
 type Report = { isLast: boolean; result: JobResult }
 
-/** The pause, in milliseconds, between two tries while the database cannot be used. */
-const outagePauseMs = 500
+/** The first and the longest pause, in milliseconds, between two tries while the database cannot be used. */
+const [firstOutagePauseMs, longestOutagePauseMs] = [500, 4000]
 
 /**
- * Runs an attempt and reports its end. While the database cannot be used, the attempt begins again and again, so that
- * an outage uses up no retry.
+ * Runs an attempt and reports its end. While the database cannot be used, the attempt begins again and again, with
+ * growing pauses, so that an outage uses up no retry.
  */
 export async function runAttempt<Data extends object>(
   runtime: Pick<Runtime, 'log' | 'durations'>,
@@ -129,7 +129,7 @@ export async function runAttempt<Data extends object>(
   const { queue, job, stopping } = attempt
   const start = performance.now()
   const ended = AbortSignal.any([stopping, job.signal])
-  for (;;) {
+  for (let pauseMs = firstOutagePauseMs; ; pauseMs = Math.min(2 * pauseMs, longestOutagePauseMs)) {
     try {
       return reportEnd(runtime, { ...attempt, start, end: await run() })
     } catch (error) {
@@ -137,7 +137,7 @@ export async function runAttempt<Data extends object>(
       const isWaiting = isOutage(error) && !(error instanceof ModelError) && !ended.aborted
       if (!isWaiting) return reportEnd(runtime, { ...attempt, start, end: { error } })
       runtime.log.warn({ err: error, queue: queue.name, job_id: job.id }, 'the job waits for the database')
-      await sleep(outagePauseMs, undefined, { signal: ended }).catch(() => {})
+      await sleep(pauseMs, undefined, { signal: ended }).catch(() => {})
     }
   }
 }
