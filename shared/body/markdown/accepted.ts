@@ -100,9 +100,9 @@ footnotes and callouts, besides math and YAML frontmatter. What is written is re
 sample shows a line end as \`⏎\`.`
 
 const staysText = `These look like markup and stay text. Inline math between single dollars has no white space just inside
-them, no letter, digit or dollar right outside them, and stands on one line; links, images and code come first. A highlight needs a word right behind the first
-\`==\` and right before the second one. A text that would be read otherwise is escaped when it is written, and
-nothing else is.`
+them, no letter, digit or dollar right outside them, and stands on one line. Links, images and code come first. A
+highlight needs a word right behind the first \`==\` and right before the second one. A text is escaped when it is
+written only where it would be read otherwise.`
 
 const limits = `**Raw HTML** is kept as it is and never executed; pages and the HTML format show it sanitised. \`<u>\`, \`<sub>\`,
 \`<sup>\` and \`<mark>\` without attributes are marks when they come in pairs, \`<br>\` is a break, and \`<details>\` with a

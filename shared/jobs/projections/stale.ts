@@ -47,19 +47,15 @@ export async function markStale(context: { tx: Transaction; jobs: Jobs }, change
   }
 }
 
+type BodyWrite = {
+  before: { updated_at: number }
+  document: { workspace_id: string; id: string; updated_at: number }
+  eventRowNo: number
+}
+
 /** A consequence of body writes: marks the projections that depend on the body as stale, and enqueues their jobs. */
-export function staleAfterWrite(
-  context: { tx: Transaction; jobs: Jobs },
-  {
-    before,
-    document,
-    eventRowNo,
-  }: {
-    before: { updated_at: number }
-    document: { workspace_id: string; id: string; updated_at: number }
-    eventRowNo: number
-  },
-): Promise<void> {
+export function staleAfterWrite(context: { tx: Transaction; jobs: Jobs }, write: BodyWrite): Promise<void> {
+  const { before, document, eventRowNo } = write
   return markStale(context, {
     workspaceId: document.workspace_id,
     changes: ['body'],

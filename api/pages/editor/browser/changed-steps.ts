@@ -82,6 +82,7 @@ function replacement({ before, after, start }: Siblings, { head, end, headAfter 
   const nodes = Fragment.fromArray(after.content.slice(headAfter, endAfter))
   return new ReplaceStep(from, from + sizeOf(before, head, end), new Slice(nodes, 0, 0))
 }
+
 function equalEnds(before: Fragment, after: Fragment): { head: number; tail: number } {
   const most = Math.min(before.childCount, after.childCount)
   let head = 0

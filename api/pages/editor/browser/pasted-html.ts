@@ -133,6 +133,7 @@ function makeCode(pasted: ParentNode): void {
 }
 
 const barTags = 'div, header, figcaption, span'
+
 function isBar(above: Element, language = ''): boolean {
   const text = above.textContent.trim().toLowerCase()
   const hasButton = above.matches('[data-bar]') || above.querySelector('[data-bar]') !== null
